@@ -9,7 +9,7 @@ import Testing
 @Suite("Configuration of BrowserSignin")
 @MainActor
 struct OptionsTests {
-    @Test("An ephemeral session is a separate option")
+    @Test("The property ephemeralSession sets and clears the option of the same name")
     func ephemeral() throws {
         let signin = try BrowserSignin(BrowserIssuer().client(), in: ScriptedBrowser.idle())
         #expect(!signin.ephemeralSession && signin.options.isEmpty)
@@ -19,7 +19,7 @@ struct OptionsTests {
         #expect(signin.options.isEmpty)
     }
 
-    @Test("The provider receives the options")
+    @Test("The browser provider receives the current options at each sign-in")
     func optionsAreTold() async throws {
         let issuer = BrowserIssuer()
         let told = Locked<[BrowserSignin.Option]>([])
@@ -34,7 +34,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "In the user's own browser, an ephemeral session requests the credentials again",
+        "In the user's own browser, an ephemeral session sends prompt=login to request the credentials again",
         arguments: [
             (true, nil, "login"), (true, "consent", "login consent"), (true, "none", "none"), (false, nil, nil),
             (false, "consent", "consent"),
@@ -48,7 +48,7 @@ struct OptionsTests {
         #expect(query(browser.pages.first)["prompt"] == expected)
     }
 
-    @Test("In a private browser, an ephemeral session does not request the credentials again")
+    @Test("In a private browser, an ephemeral session sends no prompt parameter")
     func ephemeralPrivate() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -58,7 +58,7 @@ struct OptionsTests {
         #expect(query(browser.pages.first)["prompt"] == nil)
     }
 
-    @Test("The server gets the redirect URI with the actual port, and again with the code")
+    @Test("The redirect URI in the authorization request and in the token request has the port of the loopback listener")
     func port() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
@@ -68,7 +68,7 @@ struct OptionsTests {
         #expect(issuer.forms("/token").first?["redirect_uri"] == "http://127.0.0.1:4711/callback")
     }
 
-    @Test("The listener for the loopback redirect recognizes the expected redirect by its state")
+    @Test("A browser sign-in recognizes its loopback redirect by the state, and rejects a missing, wrong or repeated state")
     func isAnswer() async throws {
         let issuer = BrowserIssuer()
         let seen = Locked<[Bool]>([])
@@ -91,7 +91,7 @@ struct OptionsTests {
 
     // MARK: Making one
 
-    @Test("The instance that was created last is the shared one")
+    @Test("BrowserSignin.shared is the instance that was created last")
     func shared() throws {
         let issuer = try url(ScriptedIssuer.base)
         let redirectUri = try url("com.example.app:/callback")
@@ -106,7 +106,7 @@ struct OptionsTests {
         #expect(second.signInFlow.additionalParameters?["brand"]?.stringValue == "b")
     }
 
-    @Test("A property list provides the settings")
+    @Test("BrowserSignin reads its settings from a property list")
     func propertyList() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "Okta-\(ProcessInfo.processInfo.globallyUniqueString).plist")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -121,7 +121,7 @@ struct OptionsTests {
         #expect(BrowserSignin.shared === signin)
     }
 
-    @Test("A property list without a redirect URI is rejected")
+    @Test("BrowserSignin rejects a property list without a redirect URI")
     func propertyListWithoutRedirect() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "Okta-\(ProcessInfo.processInfo.globallyUniqueString).plist")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -130,7 +130,7 @@ struct OptionsTests {
         #expect(throws: OAuth2Error.redirectUriRequired) { try BrowserSignin(plist: file) }
     }
 
-    @Test("The app's own factory creates the browser sessions")
+    @Test("BrowserSignin creates browser sessions with the provider factory that the app sets")
     func factory() async throws {
         enum Factory: BrowserSignin.ProviderFactory {
             static let issuer = BrowserIssuer()
@@ -149,7 +149,7 @@ struct OptionsTests {
     }
 
     #if os(Linux)
-    @Test("A redirect URI that this system cannot receive is rejected, and the error says what to configure")
+    @Test("On Linux, a redirect URI with a custom scheme is rejected, and the error suggests a loopback redirect URI")
     func customScheme() async throws {
         let signin = BrowserSignin(
             loginFlow: try AuthorizationCodeFlow(client: BrowserIssuer().client()), logoutFlow: nil,
@@ -160,7 +160,7 @@ struct OptionsTests {
     }
     #endif
 
-    @Test("Each error has a text")
+    @Test("Each BrowserSigninError has a description and differs from every other error")
     func texts() {
         let errors: [BrowserSigninError] = [
             .noCompatibleAuthenticationProviders, .noSignOutFlowProvided, .cannotStartBrowserSession, .cannotComposeAuthenticationURL,

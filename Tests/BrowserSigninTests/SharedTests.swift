@@ -10,7 +10,7 @@ import Testing
 @Suite("Shared BrowserSignin of a process")
 @MainActor
 struct SharedTests {
-    @Test("Without settings there is no shared instance, and the log gives the reason once", .timeLimit(.minutes(5)))
+    @Test("If there is no Okta.plist, BrowserSignin.shared is nil, and the log gives the reason once", .timeLimit(.minutes(5)))
     func unconfigured() async throws {
         if TestProcess.isChild {
             #expect(BrowserSignin.shared == nil)
@@ -25,7 +25,7 @@ struct SharedTests {
         #expect(told.count == 1 && told.first?.contains("There is no Okta.plist.") == true, "\(output)")
     }
 
-    @Test("The shared instance is created from Okta.plist once", .timeLimit(.minutes(5)))
+    @Test("BrowserSignin.shared is created once, from Okta.plist", .timeLimit(.minutes(5)))
     func configured() async throws {
         if TestProcess.isChild {
             let shared = try #require(BrowserSignin.shared)

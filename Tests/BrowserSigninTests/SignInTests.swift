@@ -10,7 +10,7 @@ import Testing
 @Suite("Sign-in in the browser")
 @MainActor
 struct SignInTests {
-    @Test("A sign-in opens the server's page and returns the tokens of its code")
+    @Test("A browser sign-in opens the authorization page and returns the tokens for the code of the redirect")
     func success() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -26,7 +26,7 @@ struct SignInTests {
         #expect(!signin.signInFlow.isAuthenticating)
     }
 
-    @Test("A sign-in sends the parameters of its context")
+    @Test("A browser sign-in sends the parameters of its context in the authorization request")
     func context() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -70,7 +70,9 @@ struct SignInTests {
         },
     ]
 
-    @Test("A redirect of another sign-in is rejected", arguments: forgeries)
+    @Test(
+        "A browser sign-in rejects a redirect with a wrong state or issuer, and an ID token with a wrong nonce or audience",
+        arguments: forgeries)
     func refused(forgery: Forgery) async throws {
         let issuer = BrowserIssuer(forgery.answers)
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
@@ -80,7 +82,9 @@ struct SignInTests {
         if forgery.answers.claims.isEmpty { #expect(issuer.pages("/token").isEmpty) }
     }
 
-    @Test("The error of the server is returned", arguments: ["access_denied", "login_required", "server_error"])
+    @Test(
+        "A browser sign-in throws the error that the server sends in the redirect",
+        arguments: ["access_denied", "login_required", "server_error"])
     func serverError(code: String) async throws {
         let issuer = BrowserIssuer(.init(redirect: ["code": nil, "error": code, "error_description": "Said the server."]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
@@ -89,7 +93,7 @@ struct SignInTests {
         #expect(!signin.signInFlow.isAuthenticating && issuer.pages("/token").isEmpty)
     }
 
-    @Test("A redirect of an earlier sign-in is rejected")
+    @Test("A browser sign-in rejects the redirect of an earlier sign-in")
     func stale() async throws {
         let issuer = BrowserIssuer()
         let kept = Locked<URL?>(nil)
@@ -108,7 +112,7 @@ struct SignInTests {
         #expect(issuer.pages("/token").count == 1)
     }
 
-    @Test("A sign-in ends when the user closes the browser")
+    @Test("If the user closes the browser, the sign-in ends with userCancelledLogin")
     func closed() async throws {
         let issuer = BrowserIssuer()
         let signin = try BrowserSignin(
@@ -117,7 +121,7 @@ struct SignInTests {
         #expect(!signin.signInFlow.isAuthenticating)
     }
 
-    @Test("An error of the browser is returned as such")
+    @Test("If the browser provider throws an error, the sign-in throws authenticationProvider with that error")
     func browserError() async throws {
         let issuer = BrowserIssuer()
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser { _, _ in throw URLError(.cannotConnectToHost) })
@@ -126,7 +130,7 @@ struct SignInTests {
         }
     }
 
-    @Test("A sign-in opens no browser if the server is unreachable")
+    @Test("If the discovery document cannot be fetched, a sign-in opens no browser")
     func unreachable() async throws {
         let issuer = BrowserIssuer(.init(statuses: ["openid-configuration": 404]))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -137,7 +141,7 @@ struct SignInTests {
 
     // MARK: Giving up
 
-    @Test("Cancelling the task closes the browser and ends the sign-in immediately")
+    @Test("Cancelling the task of a browser sign-in closes the browser and ends the sign-in immediately")
     func cancelledTask() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.idle()
@@ -149,7 +153,7 @@ struct SignInTests {
         #expect(browser.isClosed && !signin.signInFlow.isAuthenticating)
     }
 
-    @Test("Cancelling by the app closes the browser")
+    @Test("If the app cancels a browser sign-in, the browser is closed, and the sign-in ends with userCancelledLogin")
     func cancelled() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.idle()
@@ -162,7 +166,7 @@ struct SignInTests {
         await signin.cancel()
     }
 
-    @Test("Tokens that arrive after a cancellation are revoked", .timeLimit(.minutes(1)))
+    @Test("If tokens arrive after the app cancels a browser sign-in, the tokens are revoked", .timeLimit(.minutes(1)))
     func regret() async throws {
         let (asked, gate) = (Gate(), Gate())
         let issuer = BrowserIssuer(
@@ -181,7 +185,7 @@ struct SignInTests {
         #expect(count == 2 && Set(issuer.forms("/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("Starting a second browser sign-in cancels the first")
+    @Test("Starting a second browser sign-in cancels the first sign-in")
     func superseded() async throws {
         let issuer = BrowserIssuer()
         let first = ScriptedBrowser.idle()
@@ -196,7 +200,7 @@ struct SignInTests {
         #expect(error == .userCancelledLogin("Another sign-in or sign-out was begun."))
     }
 
-    @Test("A sign-out replaces a sign-in")
+    @Test("A sign-out cancels the browser sign-in that is in progress")
     func supersededBySignOut() async throws {
         let issuer = BrowserIssuer()
         let first = ScriptedBrowser.idle()
@@ -214,7 +218,7 @@ struct SignInTests {
 
     // MARK: Forms of the call
 
-    @Test("A completion handler is called on the main actor")
+    @Test("The completion handler of a browser sign-in is called with the tokens, on the main actor")
     func completion() async throws {
         let issuer = BrowserIssuer()
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
@@ -227,7 +231,7 @@ struct SignInTests {
         #expect(try result.get().accessToken == "access-1")
     }
 
-    @Test("A completion handler gets the server's error")
+    @Test("The completion handler of a browser sign-in receives the server's error")
     func completionError() async throws {
         let issuer = BrowserIssuer(.init(redirect: ["code": nil, "error": "access_denied"]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))

@@ -9,7 +9,7 @@ import Testing
 @Suite("Sign-out in the browser")
 @MainActor
 struct SignOutTests {
-    @Test("A sign-out sends the ID token and returns the redirect")
+    @Test("A browser sign-out sends the ID token to the server and returns the redirect URL")
     func withToken() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -22,7 +22,7 @@ struct SignOutTests {
         #expect(issuer.pages("/revoke").isEmpty && signin.signOutFlow?.context == nil)
     }
 
-    @Test("A sign-out without tokens sends no ID token")
+    @Test("A browser sign-out without a token sends the client ID, but no ID token")
     func withoutToken() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -34,7 +34,7 @@ struct SignOutTests {
         for page in browser.pages { #expect(query(page)["id_token_hint"] == nil && query(page)["client_id"] == "app") }
     }
 
-    @Test("A sign-out needs a logout redirect URI")
+    @Test("If no logout redirect URI is configured, a sign-out fails and opens no browser")
     func withoutRedirect() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -43,7 +43,7 @@ struct SignOutTests {
         #expect(browser.pages.isEmpty && issuer.pages("").isEmpty)
     }
 
-    @Test("A redirect of another sign-out is rejected")
+    @Test("A browser sign-out rejects a redirect with a wrong state")
     func wrongState() async throws {
         let issuer = BrowserIssuer(.init(redirect: ["state": "other"]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
@@ -52,7 +52,7 @@ struct SignOutTests {
         #expect(signin.signOutFlow?.context == nil)
     }
 
-    @Test("A completion handler gets the result of a sign-out", arguments: [true, false])
+    @Test("The completion handler of a browser sign-out receives the redirect URL", arguments: [true, false])
     func completion(hasToken: Bool) async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -71,14 +71,14 @@ struct SignOutTests {
 
     // MARK: After ephemeral sessions
 
-    /// Returns a flow that has signed in with a sheet.
+    /// Returns a flow that has signed in with a system sheet.
     private func signedIn(_ issuer: BrowserIssuer, _ browser: ScriptedBrowser, isEphemeral: Bool = true) async throws -> BrowserSignin {
         let signin = try BrowserSignin(issuer.client(), in: ScriptedSheet(browser, isEphemeral: isEphemeral))
         _ = try await signin.signIn()
         return signin
     }
 
-    @Test("After an ephemeral sign-in, a sign-out shows no browser and only informs the server")
+    @Test("After an ephemeral sign-in, a sign-out sends the logout request without a browser")
     func ephemeral() async throws {
         let issuer = BrowserIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -89,7 +89,7 @@ struct SignOutTests {
         #expect(told["id_token_hint"] == "a.b.c" && signin.signOutFlow?.context == nil)
     }
 
-    @Test("After a shared sign-in, a sign-out shows the browser, even if the options are ephemeral since then")
+    @Test("After a sign-in with a shared session, a sign-out shows the browser, even if the app selects ephemeral sessions afterwards")
     func shared() async throws {
         let issuer = BrowserIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -99,7 +99,7 @@ struct SignOutTests {
         #expect(browser.pages.count == 2 && issuer.pages("/logout").isEmpty)
     }
 
-    @Test("A sign-out shows a browser of the app's own factory", arguments: [true, false])
+    @Test("A sign-out shows the browser of the app's own provider source, even for an ephemeral session", arguments: [true, false])
     func custom(hasSignedIn: Bool) async throws {
         let issuer = BrowserIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -110,7 +110,7 @@ struct SignOutTests {
         #expect(browser.pages.count == (hasSignedIn ? 2 : 1) && issuer.pages("/logout").isEmpty)
     }
 
-    @Test("A sign-out without a browser fails if the server would show a page")
+    @Test("After an ephemeral sign-in, a sign-out fails if the server responds with a page")
     func ephemeralQuestion() async throws {
         let issuer = BrowserIssuer(.init(logout: (200, nil)))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -119,7 +119,7 @@ struct SignOutTests {
         #expect(browser.pages.count == 1 && signin.signOutFlow?.context == nil)
     }
 
-    @Test("A sign-out after an ephemeral session returns the server's error")
+    @Test("After an ephemeral sign-in, a sign-out that the server rejects throws the server's error")
     func ephemeralRefusal() async throws {
         let issuer = BrowserIssuer(.init(logout: (400, nil)))
         let signin = try await signedIn(issuer, .signingIn(at: issuer))
@@ -127,7 +127,7 @@ struct SignOutTests {
         #expect(signin.signOutFlow?.context == nil)
     }
 
-    @Test("A sign-out shows the user's own browser, because it has the session")
+    @Test("A sign-out with a loopback redirect shows the user's own browser, even for an ephemeral session")
     func ephemeralListening() async throws {
         let issuer = BrowserIssuer()
         let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
@@ -140,7 +140,7 @@ struct SignOutTests {
 
     // MARK: With the tokens
 
-    @Test("A sign-out with revocation ends the session and then revokes the tokens")
+    @Test("A sign-out with revocation ends the session, revokes the tokens and removes the credential")
     func all() async throws {
         let issuer = BrowserIssuer()
         try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
@@ -152,7 +152,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("A sign-out revokes the tokens even if it cannot end the session")
+    @Test("A sign-out with revocation revokes the tokens even if the session cannot be ended")
     func sessionFails() async throws {
         let issuer = BrowserIssuer(.init(metadata: ["end_session_endpoint": .null]))
         try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
@@ -164,7 +164,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("A sign-out removes the local tokens even if the server does not revoke them, and reports that")
+    @Test("A sign-out removes the local tokens even if the server does not revoke them, and reports the failed revocation")
     func tokensFail() async throws {
         let issuer = BrowserIssuer(.init(statuses: ["/revoke": 400]))
         try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
@@ -176,7 +176,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("A sign-out keeps session and tokens if the user closes the browser")
+    @Test("If the user closes the browser during a sign-out, the tokens are neither revoked nor deleted")
     func closed() async throws {
         let issuer = BrowserIssuer()
         try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {

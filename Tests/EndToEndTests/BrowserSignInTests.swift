@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A sign-in in a browser", .timeLimit(.minutes(10)))
 struct BrowserSignInTests {
-    @Test("A password and a push on the server's pages return tokens")
+    @Test("A browser sign-in with a password and a push returns tokens")
     func success() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = try await sandbox.browser(of: .jane)
@@ -22,7 +22,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("A password and a code of an authenticator app on the pages return tokens")
+    @Test("A browser sign-in with a password and an authenticator app's code returns tokens")
     func code() async throws {
         try await withSandbox(.standing()) { sandbox in
             let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
@@ -32,7 +32,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("A browser with a session is not asked again, and a private window is")
+    @Test("A sign-in in a browser with a session asks for no password; a sign-in in a private window asks for the password")
     func singleSignOn() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = try await sandbox.browser(of: .jane)
@@ -48,7 +48,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("A wrong password is reported and can be corrected")
+    @Test("The sign-in page reports a wrong password, and the user can correct the password")
     func wrongPassword() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -76,7 +76,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("Closing the browser or cancelling the task ends the sign-in")
+    @Test("If the browser is closed, signIn() throws userCancelledLogin; if the task is cancelled, signIn() throws CancellationError")
     func closed() async throws {
         try await withSandbox(.standing()) { sandbox in
             let signin = try await sandbox.browserSignin(in: sandbox.browser { _ in .close })
@@ -96,7 +96,8 @@ struct BrowserSignInTests {
 
     // MARK: Sign-out
 
-    @Test("A sign-out in the browser ends its session, and the next sign-in asks again", arguments: [true, false])
+    @Test(
+        "A sign-out in the browser ends the browser's session, and the next sign-in asks for the password again", arguments: [true, false])
     func signOut(hasToken: Bool) async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = try await sandbox.browser(of: .jane)
@@ -105,14 +106,14 @@ struct BrowserSignInTests {
             let pages = browser.visited.count
             let redirect = try await signin.signOut(token: hasToken ? token : nil)
             #expect(redirect.absoluteString.hasPrefix("com.example.app:/?state="))
-            // Without the token any site could have sent the request, so the page asks the user to confirm.
+            // Any site can send a request without the ID token, so the page then asks the user to confirm.
             #expect(browser.visited.count == (hasToken ? pages : pages + 1))
             _ = try await signin.signIn()
             #expect(Self.passwords(sandbox) == 2)
         }
     }
 
-    @Test("After a private window, a sign-out informs only the server and shows no page")
+    @Test("After a sign-in in a private window, a sign-out sends one request to the server and shows no page")
     func ephemeralSignOut() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = try await sandbox.browser(of: .jane)
@@ -125,7 +126,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("A sign-out of everything ends the session, revokes the tokens and reports both")
+    @Test("A sign-out of session and tokens ends the browser session, revokes the tokens, deletes the credential, and reports both results")
     func signOutOfAll() async throws {
         try await withSandbox(.standing()) { sandbox in
             try await Credential.withStorage(MemoryTokenStorage(), session: sandbox.transport, clock: sandbox.clock) {

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests the rotation of a running server's signing keys.
 extension CommandTests {
-    @Test("Keys that clients can't know yet sign at once only with --force", .timeLimit(.minutes(5)))
+    @Test("countersign keys rotate --now requires --force if clients cannot have fetched the new key yet", .timeLimit(.minutes(5)))
     func immediateRotation() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(

@@ -6,13 +6,15 @@ import Testing
 
 /// Tests the terminal phone with a sign-in that waits for it: two processes that use one sandbox.
 extension CommandTests {
-    @Test("A sign-in with password and push is approved by the phone of another process", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign phone approve approves the push of a sign-in that another process started, and the sign-in stores a credential",
+        .timeLimit(.minutes(5)))
     func approval() async throws {
         try await PhoneFixture.with { phone in
             let enrolled = try await phone.enroll()
             let listed = try await phone.run("phone", "list")
             #expect(listed.output.hasPrefix("\(try #require(enrolled["id"]?.stringValue))  \(PhoneFixture.jane)  phone-app at http://"))
-            // The token of the enrolment is revoked and not stored, so there is no credential.
+            // The token of the enrollment is revoked and not stored, so there is no credential.
             #expect(phone.sandbox.count(.revoke) == 1)
             #expect(try await phone.credentials() == [])
 
@@ -38,7 +40,7 @@ extension CommandTests {
         }
     }
 
-    @Test("A denied sign-in fails and leaves no credential", .timeLimit(.minutes(5)), arguments: [false, true])
+    @Test("A sign-in that the user denies on the phone fails and stores no credential", .timeLimit(.minutes(5)), arguments: [false, true])
     func denial(isSuspicious: Bool) async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -58,7 +60,7 @@ extension CommandTests {
         }
     }
 
-    @Test("The phone must pick the number that the sign-in shows", .timeLimit(.minutes(5)))
+    @Test("A sign-in with a number challenge completes only if the user picks the shown number on the phone", .timeLimit(.minutes(5)))
     func numbers() async throws {
         try await PhoneFixture.with(numbers: true) { phone in
             try await phone.enroll()
@@ -88,7 +90,9 @@ extension CommandTests {
         }
     }
 
-    @Test("Required user verification asks for a PIN, and a wrong PIN does not sign in", .timeLimit(.minutes(5)))
+    @Test(
+        "If user verification is required, countersign phone approve requires the PIN, and a wrong PIN fails the sign-in",
+        .timeLimit(.minutes(5)))
     func pins() async throws {
         try await PhoneFixture.with(verifiesUser: true) { phone in
             let issuer = phone.sandbox.issuer.absoluteString
@@ -110,7 +114,9 @@ extension CommandTests {
         }
     }
 
-    @Test("Ctrl-C cancels a sign-in: the phone shows that, and no user is signed in", .timeLimit(.minutes(5)))
+    @Test(
+        "If Ctrl-C cancels a sign-in, the listening phone reports that the request is no longer pending, and no credential is stored",
+        .timeLimit(.minutes(5)))
     func cancellation() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -125,7 +131,7 @@ extension CommandTests {
             let (status, text) = await signIn.end()
             #expect(status == 130)
             #expect(text.hasSuffix("countersign: Cancelled.\n"))
-            // The command printed this before it exited.
+            // The sandbox counts the revocation before the command exits.
             #expect(phone.sandbox.count(.revoke) == before + 1)
             let id = try #require(request["id"]?.stringValue)
             try await listener.waitFor(#"{"event":"over","id":"\#(id)"}"#)
@@ -136,7 +142,9 @@ extension CommandTests {
         }
     }
 
-    @Test("The phone asks at the terminal and does not echo secrets", .timeLimit(.minutes(5)))
+    @Test(
+        "At the terminal, the sign-in command does not echo the password, and countersign phone listen asks the user to approve each request",
+        .timeLimit(.minutes(5)))
     func terminal() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -157,7 +165,7 @@ extension CommandTests {
             #expect(text.contains("Signed in as \(PhoneFixture.jane)"))
             #expect(!text.contains(PhoneFixture.password))
 
-            // The command no longer asks about a sign-in that was cancelled meanwhile.
+            // The command stops asking about a sign-in that is cancelled in the meantime.
             let other = try phone.startSignIn(connection: .terminal)
             try await other.waitFor("Password for")
             try other.type(PhoneFixture.password)
@@ -170,7 +178,7 @@ extension CommandTests {
         }
     }
 
-    @Test("Ctrl-C at a password prompt ends the command without a sign-in", .timeLimit(.minutes(5)))
+    @Test("Ctrl-C at the password prompt ends the sign-in command before any token request", .timeLimit(.minutes(5)))
     func interruptedPrompt() async throws {
         try await PhoneFixture.with { phone in
             let signIn = try phone.startSignIn(connection: .terminal)
@@ -183,7 +191,9 @@ extension CommandTests {
         }
     }
 
-    @Test("An account is removed at the organization by an approved sign-in, or locally only", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign phone remove requires an approved sign-in, and with --here removes the account only from the phone",
+        .timeLimit(.minutes(5)))
     func removal() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -195,7 +205,7 @@ extension CommandTests {
             #expect(status == 0, "\(text)")
             #expect(text.contains("Removed "))
             #expect(try await phone.run("phone", "list").errors.contains("has no accounts."))
-            // The server has deleted the enrolment too: the password alone is enough to enrol again.
+            // The server has deleted the enrollment too, so the password alone is enough to enroll again.
             let id = try #require(try await phone.enroll()["id"]?.stringValue)
             let here = try await phone.run("phone", "remove", id, "--here")
             #expect(here.output == "Removed \(id), here alone.\n")

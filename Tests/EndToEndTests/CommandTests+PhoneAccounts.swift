@@ -6,7 +6,7 @@ import Testing
 
 /// Tests a phone with accounts at two organizations, and with a wrong clock.
 extension CommandTests {
-    /// A phone with one account at each of two organizations.
+    /// Runs a test with a phone that has one account at each of two organizations.
     private static func withTwoOrganizations(_ body: (PhoneFixture, _ other: Sandbox) async throws -> Void) async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -20,11 +20,11 @@ extension CommandTests {
     }
 
     @Test(
-        "When an organization refuses one account, the listening phone names it and continues with the other account",
+        "If an organization rejects an account of the phone, countersign phone listen names the account and continues with the other account",
         .timeLimit(.minutes(5)))
     func refusedAccount() async throws {
         try await Self.withTwoOrganizations { phone, other in
-            // The clock is wrong by more than a day, which the phone does not correct. The organization refuses its signatures.
+            // The clocks differ by more than a day, which the phone does not correct. The organization refuses the phone's signatures.
             other.advance(by: 90_000)
             let listener = try phone.start("phone", "listen", "--interval", "1", "--json")
             try await listener.waitFor(#""event":"refused""#)
@@ -39,7 +39,7 @@ extension CommandTests {
             listener.interrupt()
             #expect(await listener.end().status == 0)
 
-            // The commands that list and answer continue too, and name the account.
+            // The commands that list and answer requests also continue, and name the account that failed.
             let pending = try await phone.run("phone", "pending")
             #expect(pending.status == 0, "\(pending.errors)")
             #expect(pending.errors.contains("\(PhoneFixture.jane) at \(other.origin.absoluteString)"), "\(pending.errors)")
@@ -47,7 +47,7 @@ extension CommandTests {
         }
     }
 
-    @Test("A phone whose clock is an hour behind fetches and answers requests", .timeLimit(.minutes(5)))
+    @Test("A phone whose clock is an hour behind can fetch and approve requests", .timeLimit(.minutes(5)))
     func wrongClock() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()

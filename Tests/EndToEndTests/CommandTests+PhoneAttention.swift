@@ -4,16 +4,16 @@ import JOSE
 import TestSupport
 import Testing
 
-/// A phone in a terminal approves only the request that the user has seen.
+/// Tests that a phone in a terminal approves only the request that the user has seen.
 extension CommandTests {
-    @Test("Keys that are typed before a request is shown do not answer it", .timeLimit(.minutes(5)))
+    @Test("countersign phone listen ignores input that the user typed before a request was shown", .timeLimit(.minutes(5)))
     func typedAhead() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
             let listener = try phone.start("phone", "listen", "--interval", "1", connection: .terminal)
             try await listener.waitFor("Listening for")
             try listener.type("y")
-            // The terminal echoes the line once it is queued.
+            // The terminal echoes a line as soon as it has queued the line for the command.
             try await listener.waitFor("y\r\n")
             let signIn = try phone.startSignIn()
             try await listener.waitFor("[l]ater: ")
@@ -28,7 +28,7 @@ extension CommandTests {
     }
 
     @Test(
-        "A phone command that signs in does not offer push requests from before its sign-in, and offers later ones",
+        "countersign phone remove asks about its own sign-in request and later requests, but not about earlier requests",
         .timeLimit(.minutes(5)))
     func ownSignIn() async throws {
         try await PhoneFixture.with { phone in
@@ -40,7 +40,7 @@ extension CommandTests {
             try removal.type(PhoneFixture.password)
             let shown = try await removal.waitFor("[l]ater: ")
             try #require(shown.contains("Phone App wants to sign you in") && !shown.contains(first), "\(shown)")
-            // Another request arrives while the user considers the first one. The command then shows the new one.
+            // Another request arrives while the user considers the first one. The command then shows the other request.
             try removal.type("l")
             let later = try phone.startSignIn()
             let next = try await removal.waitFor("[l]ater: ")
@@ -58,7 +58,9 @@ extension CommandTests {
         }
     }
 
-    @Test("A request that is approved by id is verified and shown first, even if a list could not show it", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign phone approve verifies and shows a request before the approval, even if the list could not verify the request",
+        .timeLimit(.minutes(5)))
     func shownBeforeApproval() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -75,7 +77,7 @@ extension CommandTests {
         }
     }
 
-    @Test("An app name cannot add lines to the PIN prompt", .timeLimit(.minutes(5)))
+    @Test("A line break in an application's name does not add a line to the PIN prompt", .timeLimit(.minutes(5)))
     func pinPrompt() async throws {
         try await PhoneFixture.with(verifiesUser: true, portal: #""Portal\nNothing to approve""#) { phone in
             try await phone.enroll(pin: "2580")
@@ -92,7 +94,8 @@ extension CommandTests {
     }
 
     @Test(
-        "Ctrl-C while the password is checked: whatever comes of it is revoked before the command ends", .timeLimit(.minutes(5)),
+        "After Ctrl-C during the password check, countersign revokes the tokens or the transaction that the server still created, and then exits",
+        .timeLimit(.minutes(5)),
         arguments: [("password-app", 2), ("directauth-app", 1)])
     func cancelledStart(clientID: String, revocations: Int) async throws {
         try await withSandbox { sandbox in

@@ -40,7 +40,7 @@ private final class UsedPort: Sendable {
 
 extension CommandTests {
     @Test(
-        "A command whose ports are in use names each port, its purpose and its flag, and starts nothing",
+        "If their ports are in use, countersign sandbox and countersign demo fail and name each port, its purpose and its flag",
         arguments: ["sandbox", "demo"])
     func portsInUse(_ command: String) async throws {
         let (server, messages, phones) = (try UsedPort(), try UsedPort(), try UsedPort())
@@ -58,7 +58,7 @@ extension CommandTests {
         #expect(ended.output.isEmpty, "\(ended.output)")
     }
 
-    @Test("With --tls, the sandbox names the flag of the port with TLS")
+    @Test("If the HTTPS port is in use, countersign sandbox --tls names the flag --https-port and writes no file")
     func tlsPortInUse() async throws {
         let (server, folder) = (try UsedPort(), try TemporaryFolder())
         let ended = try await Command.run(
@@ -71,7 +71,7 @@ extension CommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty, "It began before it looked.")
     }
 
-    @Test("One port for two purposes, and an invalid port number, are refused with the names of the flags")
+    @Test("countersign rejects one port for two purposes and an invalid port number, and names the flags")
     func unusablePorts() async throws {
         let used = try UsedPort()
         let twice = try await Command.run(["sandbox", "--port", "\(used.number)", "--phone-port", "\(used.number)", "--messages-port", "0"])
@@ -86,7 +86,7 @@ extension CommandTests {
         }
     }
 
-    @Test("serve names its port and the flag before it writes anything, when the port is in use")
+    @Test("If its port is in use, countersign serve names the port and the flag, and creates no data folder")
     func serverPortInUse() async throws {
         let (used, folder) = (try UsedPort(), try TemporaryFolder())
         let file = folder.url.appending(path: "org.yaml").path

@@ -9,9 +9,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The command")
+@Suite("The countersign command")
 struct CommandTests {
-    @Test("The demo passes every step and exits with 0")
+    @Test("countersign demo --once passes every step and exits with status 0")
     func demo() async throws {
         let ended = try await Command.run(["demo", "--once", "--json"])
         #expect(ended.status == 0, "\(ended.errors)")
@@ -28,7 +28,7 @@ struct CommandTests {
             ])
     }
 
-    @Test("The demo without --once waits for the phone's page until Ctrl-C", .timeLimit(.minutes(5)))
+    @Test("Without --once, countersign demo waits for an approval on the phone page, and Ctrl-C cancels the wait", .timeLimit(.minutes(5)))
     func waitingDemo() async throws {
         let demo = try Command.start(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let text = try await demo.waitFor("Waiting for your approval on your phone.")
@@ -40,7 +40,9 @@ struct CommandTests {
         #expect(!rest.contains("Signed in by an approval") && !rest.contains("failed"))
     }
 
-    @Test("The demo continues after the approval and stays up until Ctrl-C", .timeLimit(.minutes(5)))
+    @Test(
+        "After the approval on the phone, countersign demo completes the remaining steps and keeps running until Ctrl-C",
+        .timeLimit(.minutes(5)))
     func approvedDemo() async throws {
         let demo = try Command.start(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let text = try await demo.waitFor("Waiting for your approval on your phone.")
@@ -58,7 +60,7 @@ struct CommandTests {
         #expect(await demo.end().status == 0)
     }
 
-    @Test("A closed output pipe ends the command without a crash")
+    @Test("If the output pipe is closed, countersign exits with status 1 and prints no error")
     func closedPipe() async throws {
         let folder = try TemporaryFolder()
         let command = try Command.executable.path()
@@ -69,10 +71,10 @@ struct CommandTests {
         #expect(errors == "")
     }
 
-    @Test("A failed demo gives the reason and exits with 1")
+    @Test("If its port is in use, countersign demo --once names the port and exits with status 1")
     func failingDemo() async throws {
         try await withSandbox { sandbox in
-            // The test uses the port.
+            // The test's own sandbox uses the port.
             let port = try #require(sandbox.origin.port)
             let ended = try await Command.run(["demo", "--once", "--port", "\(port)"])
             #expect(ended.status == 1)
@@ -81,7 +83,7 @@ struct CommandTests {
         }
     }
 
-    @Test("A credential is usable from sign-in to sign-out across processes")
+    @Test("Other processes can list, refresh, use and revoke a credential that countersign sign-in stored")
     func credentials() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -112,7 +114,7 @@ struct CommandTests {
         }
     }
 
-    @Test("A token can be decoded, and verified with its issuer")
+    @Test("countersign token decode prints a token's claims, and countersign token verify rejects a forged token or another client's token")
     func tokens() async throws {
         try await withSandbox { sandbox in
             let token = try await sandbox.signIn().accessToken
@@ -128,7 +130,7 @@ struct CommandTests {
         }
     }
 
-    @Test("An org file is written once and never overwritten")
+    @Test("countersign init writes an org file and does not overwrite an existing file")
     func initialize() async throws {
         let folder = try TemporaryFolder()
         let file = folder.path + "org.yaml"
@@ -142,7 +144,7 @@ struct CommandTests {
     }
 
     @Test(
-        "Invalid arguments exit with 64, and passwords are no argument",
+        "A command with invalid arguments, or with a password as an argument, exits with status 64",
         arguments: [["serve", "--nonsense"], ["sign-in", "password", "x", "--password", "y"]])
     func wrongArguments(_ arguments: [String]) async throws {
         #expect(try await Command.run(arguments).status == 64)

@@ -3,9 +3,9 @@ import CountersignSandbox
 import Foundation
 import Testing
 
-@Suite("Hard cases of the network and of time")
+@Suite("Network failures, clock differences and key rotation")
 struct HardCaseTests {
-    @Test("A device clock that is ten minutes off does not prevent a sign-in", arguments: [-600.0, 600.0])
+    @Test("A device clock that is ten minutes off prevents neither a sign-in nor a refresh", arguments: [-600.0, 600.0])
     func wrongClock(_ offset: TimeInterval) async throws {
         try await withSandbox { sandbox in
             let deviceClock = SandboxClock(startingAt: sandbox.clock.now.addingTimeInterval(offset))
@@ -20,7 +20,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("Keys that rotate between two requests are fetched again")
+    @Test("After the server rotates its keys, the client fetches the keys again at the next sign-in")
     func rotation() async throws {
         try await withSandbox { sandbox in
             let client = sandbox.client(by: .port)
@@ -34,7 +34,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("After a rate limit, the client waits by the clock and repeats the request")
+    @Test("After a 429 response, the client waits until the rate limit resets, and then retries the request")
     func rateLimit() async throws {
         try await withSandbox(.init(clock: SandboxClock(.skipping))) { sandbox in
             let before = sandbox.clock.now
@@ -48,7 +48,9 @@ struct HardCaseTests {
         }
     }
 
-    @Test("A truncated response is rejected", arguments: Reach.allCases)
+    @Test(
+        "The client rejects a truncated token response, stores no credential, and does not send the password again",
+        arguments: Reach.allCases)
     func truncatedTokens(by reach: Reach) async throws {
         try await withSandboxAndStore { sandbox in
             sandbox.inject(Fault(.truncatedBody, at: .token))
@@ -62,7 +64,7 @@ struct HardCaseTests {
     }
 
     @Test(
-        "A read request is retried after a broken connection",
+        "The client repeats a request for the user info after a broken connection, a truncated response or status 503",
         arguments: [Fault.Effect.truncatedBody, .dropConnectionBeforeCommit, .status(503)])
     func readingAgain(_ effect: Fault.Effect) async throws {
         try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
@@ -73,7 +75,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("A refresh whose response was lost after the commit is repeated within the leeway")
+    @Test("If the connection is lost after the server committed a refresh, the client repeats the refresh within the leeway")
     func lostRefresh() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -89,13 +91,13 @@ struct HardCaseTests {
     }
 
     @Test(
-        "Only a definite rejection ends a session",
+        "After a server error, a lost connection or a wrong content type during a refresh, the session is kept and can be refreshed later",
         arguments: [Fault.Effect.status(500), .status(503), .dropConnectionBeforeCommit, .contentType("text/html")])
     func unreachable(_ effect: Fault.Effect) async throws {
         try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
             sandbox.inject(Fault(effect, at: .token, count: 10))
-            // A client may accept a correct body with a wrong content type. It must not sign the user out.
+            // A client may accept a correct body with a wrong content type. In either case it must not sign the user out.
             _ = await thrown { try await credential.refresh() }
             if case .ended = credential.sessionState { Issue.record("The session was ended by \(effect).") }
             #expect(Credential.default == credential)
@@ -104,7 +106,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("A session that the server ended is reported, and nothing is deleted")
+    @Test("After the server revokes the refresh token, a refresh fails, and the credential reports an ended session but is not deleted")
     func endedSession() async throws {
         try await withSandboxAndStore { sandbox in
             let client = sandbox.client(by: .port)

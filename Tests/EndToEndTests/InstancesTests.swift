@@ -35,13 +35,13 @@ struct InstancesTests {
         try await servers.post(token, ["grant_type": "refresh_token", "client_id": "app", "refresh_token": secret], to: index)
     }
 
-    @Test("A session that begins at one server is refreshed at another, and its reuse and revocation there end it at both")
+    @Test("Two servers on one database share sessions: each server can refresh a session, and token reuse or revocation ends the session")
     func sharedSession() async throws {
         let servers = try await Self.instances()
         let first = try #require(try await Self.signIn(servers, at: 0).members["refresh_token"]?.stringValue)
         let second = try #require(try await Self.refresh(servers, first, at: 1).members["refresh_token"]?.stringValue)
         let third = try #require(try await Self.refresh(servers, second, at: 0).members["refresh_token"]?.stringValue)
-        // Both parties have the first token: its reuse revokes the family.
+        // The first token is used again, as by a thief. Its reuse revokes the family.
         #expect(try await Self.refresh(servers, first, at: 1).members["error"] == "invalid_grant")
         #expect(try await Self.refresh(servers, third, at: 0).members["error"] == "invalid_grant")
 
@@ -52,7 +52,7 @@ struct InstancesTests {
         await servers.stop()
     }
 
-    @Test("Wrong passwords at different servers count together: the account is locked at both")
+    @Test("Wrong passwords at two servers count together, and lock the account at both servers")
     func sharedLockout() async throws {
         let servers = try await Self.instances()
         for attempt in 0..<10 { #expect(try await Self.signIn(servers, at: attempt % 2, password: "wrong").status == 400) }
@@ -60,7 +60,7 @@ struct InstancesTests {
         await servers.stop()
     }
 
-    @Test("Concurrent refreshes of one token at two servers leave at most one valid token")
+    @Test("Concurrent refreshes of one token at two servers leave at most one valid refresh token")
     func concurrentRefreshes() async throws {
         let servers = try await Self.instances()
         for _ in 0..<5 {
@@ -71,7 +71,7 @@ struct InstancesTests {
                 }
                 return try await group.reduce(into: [String]()) { found, next in if let next { found.append(next) } }
             }
-            // A server that retries within the leeway retires the first successor.
+            // A retry within the leeway gets a second successor, and makes the first one invalid.
             var valid = 0
             for successor in successors where try await Self.refresh(servers, successor, at: 1).status == 200 { valid += 1 }
             #expect(!successors.isEmpty && valid <= 1, "\(valid) of \(successors.count) successors")
@@ -79,7 +79,7 @@ struct InstancesTests {
         await servers.stop()
     }
 
-    @Test("When a server is killed, the other one serves its sessions, and the killed one continues after its restart")
+    @Test("If a server is killed, another server can refresh the session, and the killed server can refresh the session after a restart")
     func killed() async throws {
         var servers = try await Self.instances()
         let first = try #require(try await Self.signIn(servers, at: 0).members["refresh_token"]?.stringValue)
@@ -91,7 +91,7 @@ struct InstancesTests {
         await servers.stop()
     }
 
-    @Test("serve refuses a database without tables and a password in its arguments, and says what to do")
+    @Test("countersign serve rejects a database without tables, or a password in --database, and names the command or flag to use")
     func refusals() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A session: user info, refresh, revocation, sign-out")
 struct SessionTests {
-    @Test("The profile is fetched and cached")
+    @Test("A credential fetches the user info once and then returns the cached user info")
     func userInfo() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -19,7 +19,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A refresh returns new tokens for the same credential")
+    @Test("A token refresh stores the new tokens in the existing credential")
     func refresh() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -38,7 +38,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Two hundred concurrent refreshes send one request")
+    @Test("Two hundred concurrent refreshes of one credential send only one request")
     func concurrentRefresh() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -50,7 +50,7 @@ struct SessionTests {
         }
     }
 
-    @Test("An expired access token is refreshed when it is needed, by both clocks")
+    @Test("refreshIfNeeded refreshes an access token shortly before its expiry, and the server reports an expired access token as inactive")
     func timeTravel() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -64,7 +64,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A previous refresh token is valid within its leeway, and ends the session afterwards")
+    @Test("A previous refresh token is accepted within the leeway, and its use after the leeway also revokes its successors")
     func grace() async throws {
         try await withSandbox { sandbox in
             let client = sandbox.client(by: .port)
@@ -78,7 +78,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Revoking the access token keeps the session and the stored token")
+    @Test("Revoking only the access token keeps the stored credential, which can still be refreshed")
     func revokeAccessToken() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -90,7 +90,7 @@ struct SessionTests {
         }
     }
 
-    @Test("After a sign-out, no token is left locally or at the server")
+    @Test("Revoking a credential deletes the stored tokens and invalidates the tokens at the server")
     func signOut() async throws {
         try await withSandboxAndStore { sandbox in
             let client = sandbox.client(by: .port)
@@ -104,7 +104,7 @@ struct SessionTests {
         }
     }
 
-    @Test("F-6: after a sign-out without a network, the next sign-in is the default")
+    @Test("After an offline sign-out, the next sign-in's credential is the default, and the failed revocation is repeated later")
     func offlineSignOut() async throws {
         try await withSandboxAndStore { sandbox in
             let client = sandbox.client(by: .port)

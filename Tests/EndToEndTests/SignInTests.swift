@@ -4,9 +4,9 @@ import Foundation
 import OktaDirectAuth
 import Testing
 
-@Suite("Signing in with a password")
+@Suite("Sign-in with a password")
 struct SignInTests {
-    @Test("A user signs in and gets tokens with the right subject", arguments: Reach.allCases)
+    @Test("A user signs in with a password and gets tokens that identify the user", arguments: Reach.allCases)
     func signIn(by reach: Reach) async throws {
         try await withSandbox { sandbox in
             let token = try await sandbox.signIn(with: sandbox.client(by: reach))
@@ -23,7 +23,7 @@ struct SignInTests {
         }
     }
 
-    @Test("A wrong password and an unknown user get the same error", arguments: Reach.allCases)
+    @Test("A sign-in with a wrong password and a sign-in of an unknown user fail with the same error", arguments: Reach.allCases)
     func wrongPassword(by reach: Reach) async throws {
         try await withSandbox { sandbox in
             let client = sandbox.client(by: reach)
@@ -40,7 +40,7 @@ struct SignInTests {
         }
     }
 
-    @Test("An app that requires two factors refuses a user with one")
+    @Test("An application that requires two factors rejects a password sign-in of a user who has no second factor")
     func secondFactor() async throws {
         try await withSandbox { sandbox in
             let error = await thrown { _ = try await sandbox.signIn(with: sandbox.client(.directAuth)) }
@@ -48,7 +48,7 @@ struct SignInTests {
         }
     }
 
-    @Test("An added user can sign in immediately, and a replaced password is rejected")
+    @Test("A user added to a running sandbox can sign in immediately, and adding the user again replaces the password")
     func addedPerson() async throws {
         try await withSandbox { sandbox in
             try await sandbox.add(SandboxUser(login: "new@example.com", password: "First-Password-1"))
@@ -66,7 +66,7 @@ struct SignInTests {
         (.issuedInFuture, .issuedAtTimeExceedsGraceInterval), (.unknownKeyID, .invalidKey),
     ]
 
-    @Test("A forged ID token is rejected with its reason, and no credential is stored", arguments: expected)
+    @Test("The client rejects a forged ID token with an error that gives the reason, and stores no credential", arguments: expected)
     func forgedIDToken(_ forgery: Forgery, _ expected: JWTError) async throws {
         try await withSandboxAndStore { sandbox in
             sandbox.inject(Fault(.forgedIDToken(forgery), at: .token))
@@ -78,7 +78,7 @@ struct SignInTests {
         }
     }
 
-    @Test("Every forgery has a test")
+    @Test("The tests of forged ID tokens cover every kind of forgery")
     func allForgeries() {
         #expect(Set(Self.expected.map(\.0)) == Set(Forgery.allCases))
     }

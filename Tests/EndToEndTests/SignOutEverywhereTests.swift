@@ -18,7 +18,7 @@ struct SignOutEverywhereTests {
     private static let site = SandboxApplication.web
 
     @Test(
-        "Signing a user out everywhere ends all browser sessions, notifies the sites, and keeps other users' sessions",
+        "Signing a user out everywhere ends all browser sessions of the user, notifies the web application, and keeps other users' sessions",
         arguments: [true, false])
     func everywhere(revokesTokens: Bool) async throws {
         let listener = try PlainListener()
@@ -49,7 +49,9 @@ struct SignOutEverywhereTests {
         }
     }
 
-    @Test("A sign-out in the browser notifies the site, also in a sandbox without a port", arguments: [true, false])
+    @Test(
+        "A sign-out in the browser sends a back-channel logout token to the web application, also from a sandbox without a port",
+        arguments: [true, false])
     func browser(hasPort: Bool) async throws {
         let listener = try PlainListener()
         defer { listener.close() }
@@ -64,7 +66,7 @@ struct SignOutEverywhereTests {
         }
     }
 
-    @Test("An unknown user name and an empty body sign out no user")
+    @Test("The sandbox's control API rejects a sign-out of an unknown user, or a sign-out request with an invalid body, with 400")
     func unknownUser() async throws {
         try await withSandbox { sandbox in
             #expect(try await !sandbox.signOutEverywhere("unknown@example.com"))
@@ -78,7 +80,7 @@ struct SignOutEverywhereTests {
 
     // MARK: -
 
-    /// The usual organization with a site that is notified.
+    /// Returns the sandbox's default organization, with an application that is notified of sign-outs at the listener.
     private static func configuration(telling listener: PlainListener) -> Sandbox.Configuration {
         let text = OrgFile.sandboxDefault.replacing(
             "secret: web-app-secret-01\n",

@@ -15,7 +15,7 @@ import FoundationNetworking
 @Suite("Signing algorithms")
 struct SigningAlgorithmTests {
     @Test(
-        "Tokens of each algorithm are announced, issued, validated by the client and accepted by a resource server",
+        "Each signing algorithm is announced in the metadata, and the client and a resource server accept the tokens signed with the algorithm",
         arguments: ["RS256", "ES256"], ["RS256", "ES256"])
     func endToEnd(idToken: String, accessToken: String) async throws {
         let text = OrgFile.sandboxDefault

@@ -6,7 +6,7 @@ import Testing
 /// Compares ARCHITECTURE.md with the sources and the package.
 @Suite("Architecture")
 struct ArchitectureTests {
-    /// A row of a request's table: a function, and the file that declares it.
+    /// A row in the table of a request: a function, and the file that declares it.
     private struct Hop {
         var request: String
         var function: String
@@ -17,7 +17,7 @@ struct ArchitectureTests {
         try String(contentsOf: OutsidePart.root.appending(path: path), encoding: .utf8)
     }
 
-    /// Returns the rows below the heading, and the number of rows that each request shares with the first table.
+    /// Returns the rows of all tables, and the number of rows that each request shares with the first table.
     private func hops() throws -> (own: [Hop], shared: [String: Int]) {
         let page = try text("ARCHITECTURE.md")
         let section = try #require(page.split(separator: "\n## ").first { $0.hasPrefix("The path of a sign-in") })
@@ -32,7 +32,7 @@ struct ArchitectureTests {
         return (own, shared)
     }
 
-    @Test("Each function on the path of a sign-in is declared in the named file, and each table has 5 to 20 rows")
+    @Test("The architecture page lists 5 to 20 functions for each request, and each function is declared in the named file")
     func path() throws {
         let (hops, shared) = try hops()
         #expect(Set(hops.map(\.request)).count == 4)
@@ -48,7 +48,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("The module table names every target below Sources and the modules that it depends on")
+    @Test("The architecture page's module table names every target below Sources, with the dependencies of each target")
     func modules() async throws {
         let scratch = TemporaryFolder()
         let dumped = try await ChildProcess.run(

@@ -25,7 +25,7 @@ struct DocumentationTests {
     }
 
     @Test(
-        "The lists of the sandbox's applications name every application and no other, with their secrets",
+        "The documentation's lists of the sandbox's applications contain exactly the applications and their secrets",
         arguments: [(guides + "TestWithTheSandbox.md", "Applications"), (sandboxPage, "Apps")])
     func applications(path: String, title: String) async throws {
         let sandbox = try await Sandbox.start(.init(listening: .inProcess))
@@ -41,7 +41,7 @@ struct DocumentationTests {
         #expect(unknown.isEmpty, "\(path) names \(unknown).")
     }
 
-    @Test("The sandbox's page documents every call of the control API")
+    @Test("The documentation page of the sandbox lists every call of the sandbox's control API")
     func calls() async throws {
         let sandbox = try await Sandbox.start()
         var request = URLRequest(url: sandbox.origin.appending(path: "/"))
@@ -67,7 +67,7 @@ struct DocumentationTests {
         #expect(try !text(Self.guides + "SignInWithAPassword.md").contains("Xcode 16"))
     }
 
-    @Test("Every guide whose app has an Okta.plist with plain http shows the Info.plist exception for it")
+    @Test("Every guide with an http URL in its Okta.plist shows the Info.plist exception for plain http")
     func plainHTTP() throws {
         for guide in Guide.all {
             let usesPlainHTTP = guide.blocks.contains { $0.role == .file("Okta.plist") && $0.text.contains("<string>http://") }
@@ -78,14 +78,14 @@ struct DocumentationTests {
         }
     }
 
-    @Test("The password guide contains a complete app, a type with @main")
+    @Test("The password guide contains a complete app with a type that has the attribute @main")
     func mainApp() throws {
         let guide = try #require(Guide.all.first { $0.name == "SignInWithAPassword" })
         let isApp = guide.blocks.contains { $0.language == "swift" && $0.text.contains("@main") && $0.text.contains(": App {") }
         #expect(isApp)
     }
 
-    @Test("The workflow of the test guide installs the command before it starts the sandbox")
+    @Test("The CI workflow in the guide about tests installs countersign before starting the sandbox")
     func workflow() throws {
         let guide = try #require(Guide.all.first { $0.name == "TestWithTheSandbox" })
         let block = try #require(guide.blocks.first { $0.role == .file(".github/workflows/tests.yml") })
@@ -94,7 +94,7 @@ struct DocumentationTests {
         #expect(block.text.contains("scripts/release") && installs.lowerBound < uses.lowerBound)
     }
 
-    @Test("Every guide with an approval on Jane's phone sets up the phone first")
+    @Test("Every guide that asks for an approval on Jane's phone sets up the phone first")
     func phone() throws {
         for guide in Guide.all where guide.name != "README" {
             let text = try String(contentsOf: guide.url, encoding: .utf8)
@@ -104,7 +104,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("No preview in the documentation uses await, which does not compile there")
+    @Test("No SwiftUI preview in the sources or the guides uses await, because a preview with await does not compile")
     func previews() throws {
         let files = FileManager.default.enumerator(at: OutsidePart.root.appending(path: "Sources"), includingPropertiesForKeys: nil)
         var texts = (files?.compactMap { $0 as? URL } ?? []).filter { ["swift", "md"].contains($0.pathExtension) }
@@ -115,7 +115,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("The README does not claim a build for Apple's systems, and shows every picture")
+    @Test("The README does not claim that the code was compiled for Apple's systems, and shows every picture of Documentation/Pictures")
     func readme() throws {
         let readme = try text("README.md")
         #expect(!readme.contains("compiled for Apple's systems"))
@@ -125,7 +125,7 @@ struct DocumentationTests {
     }
 
     @Test(
-        "Documents about Face ID name the Info.plist key without which iOS terminates the app",
+        "Documents about Face ID name the Info.plist key NSFaceIDUsageDescription, which iOS requires",
         arguments: [
             guides + "BecomeAPushAuthenticator.md", "Examples/README.md",
             "Sources/DeviceAuthenticator/DeviceAuthenticator.docc/DeviceAuthenticator.md",

@@ -4,9 +4,10 @@ import Testing
 
 @Suite("Base64URL")
 struct Base64URLTests {
-    @Test("Bytes of each length survive encoding and decoding, and Foundation encodes them identically", arguments: 0..<200)
+    @Test(
+        "Base64url encoding matches Foundation's encoding for up to 199 bytes, and decoding returns the original bytes", arguments: 0..<200)
     func roundTrip(count: Int) throws {
-        // Each value of a byte occurs at each place of a group.
+        // Each byte value occurs at each position in a group of three bytes.
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ count) }
         let text = Base64URL.encode(bytes)
         let expected = Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
@@ -17,7 +18,7 @@ struct Base64URLTests {
         #expect(try Base64URL.decode(text[...]) == bytes)
     }
 
-    @Test("A character outside of the alphabet is rejected at every position", arguments: 0..<4)
+    @Test("Base64url decoding rejects a character outside of the alphabet at every position", arguments: 0..<4)
     func foreignCharacters(place: Int) throws {
         let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         for byte in UInt8.min...UInt8.max {
@@ -40,7 +41,7 @@ struct Base64URLTests {
         #expect(throws: JOSEError(.malformed, "")) { try Base64URL.decode(text) }
     }
 
-    @Test("Among all texts of two and three characters, exactly one decodes to each byte string")
+    @Test("Of all texts of two base64url characters, exactly 256 can be decoded")
     func uniqueness() {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         var accepted = 0

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JOSEError")
 struct JOSEErrorTests {
-    @Test("A catch clause can match an error by its code")
+    @Test("A catch clause can match a JOSEError by its code")
     func patterns() {
         func outcome(of text: String) -> String {
             do {
@@ -20,7 +20,7 @@ struct JOSEErrorTests {
         #expect(outcome(of: "[1") == "malformed: Not a JSON text in UTF-8 (RFC 8259).")
     }
 
-    @Test("Errors with equal codes are equal")
+    @Test("Two JOSEError values are equal if and only if their codes are equal")
     func equality() {
         #expect(JOSEError(.expired, "one") == JOSEError(.expired, "other"))
         #expect(JOSEError(.expired, "one") != JOSEError(.malformed, "one"))

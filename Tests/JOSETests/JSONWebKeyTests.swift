@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSON Web Keys")
 struct JSONWebKeyTests {
-    @Test("A key of each algorithm survives export and import", arguments: JWSAlgorithm.allCases)
+    @Test("A signing key of each algorithm can be exported as a JSON Web Key and imported unchanged", arguments: JWSAlgorithm.allCases)
     func roundTrip(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let text = key.privateJWK.json(includingPrivateMembers: true).serialized()
@@ -14,7 +14,9 @@ struct JSONWebKeyTests {
         #expect(try !key.verificationKey().isValidSignature(copy.signature(for: message), for: message + [0]))
     }
 
-    @Test("The public key has no private member, and has the same thumbprint", arguments: JWSAlgorithm.asymmetric)
+    @Test(
+        "The public key of a signing key contains no private member, and both keys have the same thumbprint",
+        arguments: JWSAlgorithm.asymmetric)
     func publicKey(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let publicKey = try #require(key.publicKey)
@@ -42,7 +44,7 @@ struct JSONWebKeyTests {
         #expect(!dumped.contains("48, 49") && !dumped.contains("- 48\n"))
     }
 
-    @Test("A key set ignores keys that it cannot parse")
+    @Test("A JSON Web Key Set ignores unknown and invalid keys")
     func unknownKeys() throws {
         let good = try #require(try SigningKey.generate(.es256, keyID: "good").publicKey).json()
         let set = try JSONWebKeySet([
@@ -54,7 +56,7 @@ struct JSONWebKeyTests {
     }
 
     @Test(
-        "A damaged key is rejected",
+        "A JSON Web Key with a missing or invalid member is rejected",
         arguments: [
             (#"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#, JOSEError.Code.invalidKey),
             (#"{"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"}"#, .invalidKey),
@@ -70,7 +72,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(code, "")) { try JSONWebKey(parsing: text.utf8) }
     }
 
-    @Test("An RSA key of 1024 bits neither signs nor verifies")
+    @Test("An RSA key of 1024 bits is rejected for signing and for verification")
     func shortRSA() throws {
         let jwk = try JSONWebKey(parsing: WeakKey.rsa1024.utf8)
         #expect(jwk.modulusSize == 1024)
@@ -79,7 +81,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try SigningKey.generate(.rs256, keyID: nil, bits: 1024) }
     }
 
-    @Test("A secret that is shorter than the digest is rejected", arguments: [(JWSAlgorithm.hs256, 32), (.hs384, 48), (.hs512, 64)])
+    @Test("An HMAC secret that is shorter than the digest is rejected", arguments: [(JWSAlgorithm.hs256, 32), (.hs384, 48), (.hs512, 64)])
     func shortSecret(algorithm: JWSAlgorithm, minimum: Int) throws {
         _ = try SigningKey.secret([UInt8](repeating: 7, count: minimum), algorithm: algorithm, keyID: nil)
         #expect(throws: JOSEError(.invalidKey, "")) {
@@ -100,7 +102,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try SigningKey(JSONWebKey(mixed), algorithm: .es256) }
     }
 
-    @Test("A key is used only with its own algorithm")
+    @Test("A JSON Web Key is rejected for another algorithm or another curve, and a key for encryption is rejected for signatures")
     func ownAlgorithm() throws {
         let key = try SigningKey.generate(.rs256, keyID: nil).privateJWK
         #expect(throws: JOSEError(.invalidKey, "")) { try VerificationKey(key, algorithm: .ps256) }
@@ -113,7 +115,9 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try VerificationKey(curve, algorithm: .es256) }
     }
 
-    @Test("Private and public keys survive a round trip through PEM", arguments: JWSAlgorithm.asymmetric)
+    @Test(
+        "A private or public key can be exported as PEM and imported unchanged, for each asymmetric algorithm",
+        arguments: JWSAlgorithm.asymmetric)
     func pem(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         #expect(try SigningKey(pem: #require(key.privatePEM), algorithm: algorithm, keyID: "k1").privateJWK == key.privateJWK)
@@ -124,7 +128,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try SigningKey(pem: "text", algorithm: algorithm, keyID: nil) }
     }
 
-    @Test("An RSA key without its primes signs like the complete key")
+    @Test("An RSA key without its primes creates the same signature as the complete key")
     func withoutPrimes() throws {
         let key = try SigningKey.generate(.rs256, keyID: nil)
         var json = key.privateJWK.json(includingPrivateMembers: true)
@@ -134,7 +138,7 @@ struct JSONWebKeyTests {
     }
 }
 
-/// Made with OpenSSL for these tests.
+/// Weak keys, created with OpenSSL for these tests.
 enum WeakKey {
     static let rsa1024 = #"""
         {"kty": "RSA", "n": "48DNGlTVOLUwu9DXRDj8VnNtuWcIOioRQXbGTBygw5x9W-krZD2sOVHWKNwT4NN4j0zDhPC5KgLtpWZ\#

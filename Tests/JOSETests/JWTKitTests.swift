@@ -38,7 +38,8 @@ struct JWTKitTests {
         return collection
     }
 
-    @Test("jwt-kit accepts a signed token of each algorithm", arguments: JOSE.JWSAlgorithm.allCases)
+    @Test(
+        "The independent library jwt-kit accepts a token that SigningKey signed, for each algorithm", arguments: JOSE.JWSAlgorithm.allCases)
     func acceptsOurs(algorithm: JOSE.JWSAlgorithm) async throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let token = try key.sign([
@@ -49,7 +50,9 @@ struct JWTKitTests {
         #expect(try await collection.verify(token, as: Payload.self) == Self.payload)
     }
 
-    @Test("A token that jwt-kit signs is accepted, for each algorithm", arguments: JOSE.JWSAlgorithm.allCases)
+    @Test(
+        "The JWT verifier accepts a token that the independent library jwt-kit signed, for each algorithm",
+        arguments: JOSE.JWSAlgorithm.allCases)
     func signsForUs(algorithm: JOSE.JWSAlgorithm) async throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let token = try await Self.collection(key, isPrivate: true).sign(Self.payload, kid: "k1")

@@ -30,7 +30,7 @@ struct JWTVerifierTests {
 
     // MARK: - Acceptance
 
-    @Test("A token of each algorithm is accepted, and its claims are decoded", arguments: JWSAlgorithm.allCases)
+    @Test("The JWT verifier accepts a token of each algorithm and decodes the claims", arguments: JWSAlgorithm.allCases)
     func roundTrip(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let token = try key.sign(Self.claims, header: ["typ": "JWT"])
@@ -49,7 +49,7 @@ struct JWTVerifierTests {
     }
 
     @Test(
-        "A header is accepted in any order, with white space and additional members",
+        "The JWT verifier accepts a header with members in any order, with white space and with additional members",
         arguments: [
             #"{"alg":"ES256","kid":"k1"}"#, #"{"kid":"k1","alg":"ES256"}"#, #"{"typ":"JWT","kid":"k1","alg":"ES256"}"#,
             #"{"kid":"k1","typ":"at+jwt","alg":"ES256"}"#,
@@ -62,7 +62,7 @@ struct JWTVerifierTests {
         #expect(try Self.verifier(key).verify(token, now: Self.now).subject == "00u1")
     }
 
-    @Test("The verifier uses the key with the token's key id, and without a key id every suitable key")
+    @Test("The JWT verifier uses the key with the token's key ID, or tries every suitable key if the token has no key ID")
     func keyChoice() throws {
         let keys = try ["a", "b", "c"].map { try SigningKey.generate(.es256, keyID: $0) }
         let nameless = try SigningKey.generate(.es256, keyID: nil)
@@ -78,7 +78,9 @@ struct JWTVerifierTests {
         #expect(throws: JOSEError(.badSignature, "")) { try verifier.verify(misnamed, now: Self.now) }
     }
 
-    @Test("An expected type matches in any case, with or without its prefix", arguments: ["at+jwt", "AT+JWT", "application/at+jwt"])
+    @Test(
+        "The JWT verifier compares the token type case-insensitively, and ignores the prefix application/",
+        arguments: ["at+jwt", "AT+JWT", "application/at+jwt"])
     func types(type: String) throws {
         let key = try SigningKey.generate(.es256, keyID: "k1")
         let verifier = Self.verifier(key, expectedType: "at+jwt")
@@ -90,7 +92,7 @@ struct JWTVerifierTests {
     // MARK: - Claims
 
     @Test(
-        "Unacceptable claims are rejected with their error",
+        "The JWT verifier rejects a missing, invalid or out-of-range claim with the matching error",
         arguments: [
             ("exp", nil, JOSEError.Code.missingClaim), ("exp", 1_699_999_940, .expired), ("exp", 0, .expired), ("exp", -1, .expired),
             ("exp", "1700003600", .invalidClaim), ("exp", .null, .invalidClaim), ("exp", true, .invalidClaim),
@@ -111,7 +113,7 @@ struct JWTVerifierTests {
     }
 
     @Test(
-        "Claims within their bounds are accepted",
+        "The JWT verifier accepts claims within their bounds",
         arguments: [
             ("exp", 1_699_999_941), ("exp", 1_700_003_600.5), ("exp", 1e300), ("exp", .integer(.max)), ("nbf", 1_700_000_060),
             ("nbf", -1e300), ("iat", 1_700_000_060),
@@ -123,7 +125,7 @@ struct JWTVerifierTests {
         #expect(try Self.verifier(key).verify(token, now: Self.now).json == Self.claims(with: name, value))
     }
 
-    @Test("A claim with escapes in its name or value is checked by its unescaped form")
+    @Test("The JWT verifier checks the unescaped form of a claim whose name or value contains escapes")
     func escapedClaims() throws {
         let key = try SigningKey.generate(.es256, keyID: "k1")
         let payload = #"{"iss":"https:\/\/id.example.com","a\u0075d":["api:\/\/default"],"e\u0078p":1699999000}"#
@@ -132,7 +134,7 @@ struct JWTVerifierTests {
         #expect(try Self.verifier(key).verify(token, now: Self.now - 1000).issuer == Self.issuer)
     }
 
-    @Test("A claim is not checked unless the verifier requires it")
+    @Test("The JWT verifier does not check issuer, audience or expiry if its configuration does not require them")
     func unchecked() throws {
         let key = try SigningKey.generate(.es256, keyID: "k1")
         let verifier = Self.verifier(key, issuer: nil, audience: nil, requiresExpiration: false)
@@ -151,7 +153,7 @@ struct JWTVerifierTests {
     }
 
     @Test(
-        "Scopes are read from each of their formats",
+        "The scopes of a token are read from the claims scp and scope, as a list or as a string",
         arguments: [
             (["scp": ["a", "b"]], ["a", "b"]), (["scp": "a b"], ["a", "b"]), (["scope": "a  b"], ["a", "b"]), (["scope": ["a"]], ["a"]),
             (["scp": ["a"], "scope": "b"], ["a"]), ([:], []), (["scp": 1], []),
@@ -160,7 +162,7 @@ struct JWTVerifierTests {
         #expect(try ClaimSet(claims).scopes == expected)
     }
 
-    @Test("A payload with many claims is decoded like one with few")
+    @Test("A payload with 300 claims is decoded, and a duplicate among 300 claims is rejected")
     func manyClaims() throws {
         let members = (0..<300).map { "\"c\($0)\":\($0)" }
         let claims = try ClaimSet(parsing: Array("{\(members.joined(separator: ","))}".utf8))

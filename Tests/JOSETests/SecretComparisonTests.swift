@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Comparison of secrets")
 struct SecretComparisonTests {
-    @Test("Byte strings that differ in any bit are unequal")
+    @Test("The secret comparison reports byte strings that differ in any single byte as unequal")
     func anyDifference() {
         let secret = Array("482915".utf8)
         for place in secret.indices {
@@ -15,7 +15,7 @@ struct SecretComparisonTests {
         }
     }
 
-    @Test("Two byte strings that differ in two places are unequal, whatever the differences are")
+    @Test("The secret comparison reports byte strings that differ in two bytes as unequal, whatever the differences are")
     func twoDifferences() {
         for first in UInt8.min...UInt8.max {
             for second in UInt8.min...UInt8.max where first != 0x34 || second != 0x38 {
@@ -24,7 +24,7 @@ struct SecretComparisonTests {
         }
     }
 
-    @Test("Equal byte strings are equal, and those of other lengths are not")
+    @Test("The secret comparison reports equal byte strings as equal, and byte strings of different lengths as unequal")
     func equalAndShorter() {
         #expect([UInt8]().isSameSecret(as: []))
         #expect([1, 2, 3].isSameSecret(as: [1, 2, 3]))

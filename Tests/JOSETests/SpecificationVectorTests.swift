@@ -3,18 +3,18 @@ import Testing
 
 @Suite("Vectors of RFC 7515, 7517, 7520, 7638 and 8037")
 struct SpecificationVectorTests {
-    @Test("The signature of each example is valid with its public key", arguments: SignatureVector.all)
+    @Test("The signature of each RFC example is valid with the example's public key", arguments: SignatureVector.all)
     func verifies(vector: SignatureVector) throws {
         let key = try JSONWebKey(parsing: vector.key.utf8)
         var verification = key.publicKey ?? key
-        // Of the key of section 3.4 RFC 7520 makes signatures with two algorithms.
+        // RFC 7520 uses the key of its section 3.4 with two algorithms.
         verification.algorithm = nil
         let signature = try JSONWebSignature(parsing: vector.token)
         #expect(signature.algorithm == vector.algorithm)
         try signature.verify(with: VerificationKey(verification, algorithm: vector.algorithm))
     }
 
-    @Test("An example with another payload is rejected", arguments: SignatureVector.all)
+    @Test("The signature of each RFC example is invalid for another payload", arguments: SignatureVector.all)
     func refusesChanges(vector: SignatureVector) throws {
         let key = try JSONWebKey(parsing: vector.key.utf8)
         let parts = vector.token.split(separator: ".")
@@ -25,7 +25,7 @@ struct SpecificationVectorTests {
     }
 
     @Test(
-        "A deterministic algorithm reproduces the example's exact signature",
+        "Signing an RFC example with a deterministic algorithm reproduces the example's exact signature",
         arguments: SignatureVector.all.filter { [.hs256, .rs256, .edDSA].contains($0.algorithm) })
     func signsAlike(vector: SignatureVector) throws {
         let key = try SigningKey(JSONWebKey(parsing: vector.key.utf8), algorithm: vector.algorithm)
@@ -34,14 +34,14 @@ struct SpecificationVectorTests {
     }
 
     @Test(
-        "The key sets of RFC 7517 appendix A survive decoding and encoding",
+        "The key sets of RFC 7517 appendix A can be decoded and encoded without a change",
         arguments: [
             KeySetVector.publicKeys, KeySetVector.privateKeys, KeySetVector.symmetricKeys,
         ])
     func keySets(text: String) throws {
         let original = try #require(try JSONValue(parsing: text)["keys"]?.arrayValue)
         let keys = try JSONWebKeySet(parsing: text.utf8).keys
-        // The symmetric set has a key for encryption; it is read like any other.
+        // One of the symmetric keys is for encryption. It is read like any other key.
         #expect(keys.map { $0.json(includingPrivateMembers: true) } == original)
     }
 

@@ -15,7 +15,7 @@ struct VerifiedTokenCacheTests {
         return try key.sign(claims)
     }
 
-    @Test("A cached token returns the same claims")
+    @Test("The token cache returns the same claims for a cached token")
     func remembers() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let token = try token(1)
@@ -25,7 +25,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 1)
     }
 
-    @Test("A cached token is rejected after its expiry, and removed")
+    @Test("The token cache rejects a cached token after the token's expiry, and removes the token")
     func expires() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key, leeway: 0))
         let token = try token(1, expiresIn: 10)
@@ -34,7 +34,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("A cached token is rejected at a time before it was issued")
+    @Test("The token cache rejects a cached token if the clock is before the token's issue time")
     func clockGoesBack() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let token = try token(1)
@@ -42,7 +42,7 @@ struct VerifiedTokenCacheTests {
         #expect(throws: JOSEError(.issuedInFuture, "")) { try cache.verify(token, now: now - 61) }
     }
 
-    @Test("A rejected token is not cached")
+    @Test("The token cache does not store a rejected token")
     func forgetsFailures() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let other = try SigningKey.generate(.es256, keyID: "k1")
@@ -52,7 +52,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("A token with another signature than the cached one is verified again")
+    @Test("A token that differs from a cached token in its payload or encoding is verified again and rejected")
     func wholeToken() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let good = try token(1)
@@ -65,7 +65,7 @@ struct VerifiedTokenCacheTests {
         }
     }
 
-    @Test("The cache keeps at most its capacity, including the most recent tokens")
+    @Test("The token cache never exceeds its capacity, and keeps a token that is used often")
     func bounded() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key), capacity: 8)
         let kept = try token(0)
@@ -79,7 +79,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == count)
     }
 
-    @Test("A changed verifier verifies all tokens again")
+    @Test("Replacing the verifier empties the token cache, so that a token of the old key is rejected")
     func replacement() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let token = try token(1)
@@ -89,7 +89,7 @@ struct VerifiedTokenCacheTests {
         #expect(throws: JOSEError(.unknownKey, "")) { try cache.verify(token, now: now) }
     }
 
-    @Test("Many tasks can share one cache")
+    @Test("Many concurrent tasks can share one token cache, and each task gets the claims of its own token")
     func concurrency() async throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key), capacity: 16)
         let tokens = try (0..<24).map { try token($0) }

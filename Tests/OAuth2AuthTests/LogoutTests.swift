@@ -16,7 +16,7 @@ struct LogoutTests {
             additionalParameters: ["brand": "b", "prompt": "login", "state": "flow"])
     }
 
-    @Test("The logout URL has the ID token and the redirect URI")
+    @Test("The logout URL has the ID token, the redirect URI and the parameters of the context")
     func withToken() async throws {
         let flow = try flow()
         let url = try await flow.start(with: .init(idToken: "a.b.c", logoutHint: "jane", additionalParameters: ["brand": "c"]))
@@ -30,7 +30,7 @@ struct LogoutTests {
         #expect(await flow.inProgress && context.logoutURL == url)
     }
 
-    @Test("The logout URL works without an ID token and without a redirect URI", arguments: [nil, "com.example.app:/"])
+    @Test("A logout URL can be created without an ID token, and with or without a redirect URI", arguments: [nil, "com.example.app:/"])
     func withoutToken(redirectUri: String?) async throws {
         let url = try await flow(redirectUri: redirectUri).start(with: .init(state: "s"))
         var expected = ["client_id": "app", "state": "s", "brand": "b"]
@@ -38,13 +38,13 @@ struct LogoutTests {
         #expect(Form.query(url) == expected)
     }
 
-    @Test("With a prompt in the context, the browser stays at the server", arguments: ["login", "consent", "login consent"])
+    @Test("If the logout context has a prompt, the logout URL has no redirect URI", arguments: ["login", "consent", "login consent"])
     func prompt(words: String) async throws {
         let url = try await flow().start(with: .init(additionalParameters: ["prompt": words]))
         #expect(Form.query(url)["prompt"] == words && Form.query(url)["post_logout_redirect_uri"] == nil)
     }
 
-    @Test("The ID token comes from the tokens if they have one")
+    @Test("A logout context that is created from a token response contains the ID token of the response, if there is one")
     func ofTokens() async throws {
         let code = try AuthorizationCodeFlow(client: issuer.client(scope: "profile"))
         for hasIDToken in [false, true] {
@@ -60,7 +60,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("Only the first redirect with the right state ends the sign-out")
+    @Test("A sign-out ends only at a redirect to the app's redirect URI with the right state, and a second redirect is rejected")
     func redirect() async throws {
         let flow = try flow()
         _ = try await flow.start()
@@ -79,7 +79,7 @@ struct LogoutTests {
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: url("com.example.app:/?state=\(state)")) }
     }
 
-    @Test("A rejected sign-out returns the server's error")
+    @Test("A sign-out redirect with an error throws the server's error")
     func refused() async throws {
         let flow = try flow()
         _ = try await flow.start(with: .init(state: "s"))
@@ -89,13 +89,15 @@ struct LogoutTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("No ID token is sent over plain http", arguments: ["http://id.example.com/logout", "ftp://id.example.com/logout"])
+    @Test(
+        "The logout URL is not created if the server's logout endpoint is not https",
+        arguments: ["http://id.example.com/logout", "ftp://id.example.com/logout"])
     func insecure(endpoint: String) async throws {
         let flow = try flow(ScriptedIssuer(["end_session_endpoint": .string(endpoint)]))
         await #expect(throws: OAuth2Error.cannotComposeUrl) { try await flow.start(with: .init(idToken: "a.b.c")) }
     }
 
-    @Test("A sign-out fails if the server does not support it")
+    @Test("A sign-out fails if the server has no logout endpoint")
     func notOffered() async throws {
         let flow = try flow(ScriptedIssuer(["end_session_endpoint": .null]))
         let watcher = LogoutWatcher()
@@ -105,7 +107,7 @@ struct LogoutTests {
         #expect(watcher.events == ["error"])
     }
 
-    @Test("A cancelled sign-out accepts no redirect", arguments: [false, true])
+    @Test("After a cancellation or reset, a sign-out flow rejects its redirect", arguments: [false, true])
     func givenUp(byCancel: Bool) async throws {
         let flow = try flow()
         _ = try await flow.start(with: .init(state: "s"))
@@ -114,7 +116,7 @@ struct LogoutTests {
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: url("com.example.app:/?state=s")) }
     }
 
-    @Test("Delegates are informed and can change the logout URL")
+    @Test("A delegate of the logout flow can change the logout URL, and gets the changed URL")
     func delegates() async throws {
         let flow = try flow()
         let watcher = LogoutWatcher()

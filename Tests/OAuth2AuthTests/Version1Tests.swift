@@ -45,7 +45,7 @@ private struct FormerNames: FormerApp {
 struct Version1Tests {
     private let app: any FormerApp = FormerNames()
 
-    @Test("Additional parameters are sent with those of the context and override them")
+    @Test("The deprecated start calls of sign-in and sign-out send their additional parameters together with those of the context")
     func starts() async throws {
         let client = try ScriptedIssuer().client(logoutRedirectUri: "com.example.app:/")
         let signIn = try await app.signIn(client)
@@ -54,7 +54,7 @@ struct Version1Tests {
         #expect(signOut["brand"] == "b" && signOut["idp"] == "0oa1" && signOut["id_token_hint"] == "a.b.c")
     }
 
-    @Test("All deprecated initializers create flows with the same issuer, client id and scopes")
+    @Test("Each deprecated initializer creates a flow with the given issuer, client ID and scopes")
     func settings() throws {
         let settings = try app.clients().map(\.configuration)
         #expect(

@@ -7,12 +7,12 @@ import Testing
 @Suite(
     "Independent reader of QR codes", .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
 struct ReadingTests {
-    @Test("An independent reader decodes a full symbol of every version", arguments: ErrorCorrection.allCases)
+    @Test("An independent reader decodes a full QR code of every version", arguments: ErrorCorrection.allCases)
     func everyVersion(_ level: ErrorCorrection) async throws {
         var random = SplitMix(state: 18_004)
         var texts: [String] = []
         for version in 1...40 {
-            // The maximum number of bytes, in lower case so that each takes one byte.
+            // The text has the maximum length for this version. Each of its characters takes one byte.
             let count = (level.dataCodewords(version: version) * 8 - 4 - (version < 10 ? 8 : 16)) / 8
             let characters = (1..<count).map { _ in Character(UnicodeScalar(UInt8.random(in: 0x21...0x7E, using: &random))) }
             texts.append("z" + String(characters))
@@ -23,7 +23,7 @@ struct ReadingTests {
         #expect(try await Picture.read(symbols.map(Picture.init)) == texts)
     }
 
-    @Test("An independent reader decodes the content of every mode, including text beyond ASCII")
+    @Test("An independent reader decodes a QR code of every mode, including text beyond ASCII")
     func contents() async throws {
         var texts = [
             "0", "01", "012", "0123456789012345", "A", "AC-42", "HTTPS://EXAMPLE.COM/ACTIVATE", "a",
@@ -41,7 +41,7 @@ struct ReadingTests {
         for (text, found) in zip(texts, read) { #expect(found == text) }
     }
 
-    @Test("An independent reader decodes the rendered SVG")
+    @Test("An independent reader decodes the SVG of a QR code")
     func svg() async throws {
         let text = "countersign://enroll?org=https://id.example.com&ticket=0123456789abcdef"
         let symbol = try QRSymbol(text)
@@ -50,7 +50,7 @@ struct ReadingTests {
         #expect(try await Picture.read([picture]) == [text])
     }
 
-    @Test("An independent reader decodes the PNG in every size")
+    @Test("An independent reader decodes the PNG of a QR code in a small and in a large size")
     func png() async throws {
         for (text, pixels) in [("x", 3), (String(repeating: "otpauth://totp/", count: 40), 9)] {
             let file = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString).png")
@@ -61,7 +61,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("An independent reader decodes the terminal's picture on light and dark backgrounds")
+    @Test("An independent reader decodes a QR code that is drawn in a terminal, on light and dark backgrounds")
     func terminal() async throws {
         let text = "https://id.example.com/activate?user_code=WDJB-MJHT"
         let symbol = try QRSymbol(text)
@@ -73,10 +73,10 @@ struct ReadingTests {
         #expect(try await Picture.read(pictures) == [text, text, text])
     }
 
-    @Test("An independent reader decodes a partly covered symbol, up to the limit of its error correction level")
+    @Test("An independent reader decodes a partly covered QR code of the two highest error correction levels")
     func damage() async throws {
         let text = String(repeating: "Keep this code to yourself. ", count: 4)
-        // A square in the middle that covers about a tenth of the data.
+        // The test covers a square in the middle, with about a tenth of the data.
         func covered(_ level: ErrorCorrection) throws -> Picture {
             let symbol = try QRSymbol(text, errorCorrection: level)
             var picture = Picture(symbol)

@@ -1,9 +1,9 @@
 import QRCode
 import Testing
 
-@Suite("Rendering")
+@Suite("Rendering of QR codes")
 struct RenderingTests {
-    @Test("The SVG has an accessible name, and needs no style or script in the content security policy")
+    @Test("The SVG of a QR code has an accessible name, and contains no style, script or link")
     func svg() throws {
         let svg = try QRSymbol("x").svg(title: "Jane's <code> & \"more\"")
         #expect(
@@ -15,7 +15,7 @@ struct RenderingTests {
         #expect(try QRSymbol("x").svg(title: "", quietZone: 0).contains(#"viewBox="0 0 21 21""#))
     }
 
-    @Test("All lines in the terminal have the same width, with a quiet zone of four modules")
+    @Test("All lines of a QR code in the terminal have the same width, with a quiet zone of four modules")
     func terminal() throws {
         let symbol = try QRSymbol("x")
         for colors in [QRSymbol.TerminalColors.darkBackground, .lightBackground] {
@@ -29,14 +29,14 @@ struct RenderingTests {
         #expect(colored.allSatisfy { $0.hasPrefix("\u{1B}[38;5;231;48;5;16m") && $0.hasSuffix("\u{1B}[0m") })
     }
 
-    @Test("Modules outside of the symbol are light")
+    @Test("Modules outside of a QR code are light")
     func outside() throws {
         let symbol = try QRSymbol("x")
         #expect(symbol[0, 0])
         for (column, row) in [(-1, 0), (0, -1), (21, 0), (0, 21)] { #expect(!symbol[column, row]) }
     }
 
-    @Test("Equal texts give equal symbols, and a text that is too long is rejected with an error that does not contain it")
+    @Test("Equal texts give equal QR codes, and the error for a text that is too long does not contain the text")
     func sameAndTooLong() throws {
         #expect(try QRSymbol("same") == QRSymbol("same"))
         #expect(try QRSymbol("same") != QRSymbol("same", errorCorrection: .high))

@@ -5,7 +5,7 @@ import Testing
 @Suite("Examples of ISO/IEC 18004")
 struct SpecificationVectorTests {
     /// Annex I: the text 01234567 in version 1, level M.
-    @Test("Digits are encoded as the codewords of the worked example, with its error correction")
+    @Test("The digits of the worked example in ISO/IEC 18004 are encoded as the example's data and error correction codewords")
     func workedExample() {
         let data = TextSegment("01234567").codewords(version: 1, count: ErrorCorrection.medium.dataCodewords(version: 1))
         #expect(
@@ -21,7 +21,7 @@ struct SpecificationVectorTests {
     }
 
     /// Section 7.4.4: AC-42 in version 1.
-    @Test("Letters are encoded as the bits of the example of the alphanumeric mode")
+    @Test("The text of the alphanumeric example in ISO/IEC 18004 is encoded as the example's bits")
     func alphanumericExample() {
         let segment = TextSegment("AC-42")
         #expect(segment.bitCount(version: 1) == 41)
@@ -33,18 +33,18 @@ struct SpecificationVectorTests {
     }
 
     /// Section 7.9: level M with mask 101.
-    @Test("The format information equals the example") func formatExample() {
+    @Test("The format information of a QR code equals the example in ISO/IEC 18004") func formatExample() {
         #expect(ModuleGrid.format(errorCorrection: .medium, mask: 0b101) == 0b100_0000_1100_1110)
     }
 
     /// Section 7.10: version 7.
-    @Test("The version information equals the example") func versionExample() {
+    @Test("The version information of a QR code equals the example in ISO/IEC 18004") func versionExample() {
         #expect(ModuleGrid.versionInformation(7) == 0b00_0111_1100_1001_0100)
     }
 
-    /// Rows of table E.1 that cover all its special cases.
+    /// The rows of table E.1 with all its special cases.
     @Test(
-        "The alignment patterns are at the positions of the table",
+        "The alignment patterns of a QR code are at the positions of the table in ISO/IEC 18004",
         arguments: [
             (1, []), (2, [6, 18]), (7, [6, 22, 38]), (14, [6, 26, 46, 66]), (15, [6, 26, 48, 70]), (16, [6, 26, 50, 74]),
             (22, [6, 26, 50, 74, 98]), (32, [6, 34, 60, 86, 112, 138]), (36, [6, 24, 50, 76, 102, 128, 154]),
@@ -54,9 +54,9 @@ struct SpecificationVectorTests {
         #expect(AlignmentPatterns.centres(version: version) == centres)
     }
 
-    /// Table 7: the number of characters, for the first and last rows.
+    /// The first and the last rows of table 7: the number of characters of a version.
     @Test(
-        "The capacity of each version equals the table",
+        "The capacity of a QR code version equals the table in ISO/IEC 18004",
         arguments: [
             (ErrorCorrection.low, 1, "1", 41), (.low, 1, "A", 25), (.low, 1, "a", 17), (.medium, 1, "a", 14), (.high, 1, "a", 7),
             (.medium, 7, "a", 122), (.quartile, 10, "A", 221), (.medium, 20, "a", 666), (.high, 27, "1", 1501), (.low, 40, "1", 7089),
@@ -72,9 +72,9 @@ struct SpecificationVectorTests {
         }
     }
 
-    /// Table 9, summed over its columns: the total capacity of all blocks of a version.
+    /// The sums of the columns in table 9: the number of codewords in all blocks of a version.
     @Test(
-        "The number of codewords of each version equals the table",
+        "The number of codewords of a QR code version equals the table in ISO/IEC 18004",
         arguments: [(1, 26), (2, 44), (7, 196), (14, 581), (20, 1085), (40, 3706)])
     func codewords(_ version: Int, _ count: Int) {
         #expect(ErrorCorrection.codewords(version: version) == count)

@@ -3,11 +3,12 @@ import ResourceServer
 import TestSupport
 import Testing
 
-/// A hostile issuer responds to the resource server.
+/// Tests responses of a hostile issuer to the resource server.
 @Suite("Attacks: responses to the resource server")
 struct HostileIssuerTests {
     @Test(
-        "A response of an issuer that is too large or compressed is rejected, and reading stops", .timeLimit(.minutes(1)),
+        "The resource server rejects an issuer's response that is too large or compressed, and stops reading the response",
+        .timeLimit(.minutes(1)),
         arguments: [
             HostileServer.Answer.endless("HTTP/1.1 200 OK\r\n\r\n"), .drip("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"),
             .drip("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n"),

@@ -14,7 +14,7 @@ struct PresentedTokenTests {
         return try PresentedToken(Request(head: head, body: RequestBody(buffer: ByteBuffer())))
     }
 
-    @Test("A request with two tokens counts as a request without one")
+    @Test("A request with two Authorization headers is rejected as a bad request")
     func several() throws {
         #expect(try Self.token(of: ["Bearer a.b.c"]) == .bearer("a.b.c"))
         #expect(try Self.token(of: ["dpop a.b.c"]) == .dpop("a.b.c"))

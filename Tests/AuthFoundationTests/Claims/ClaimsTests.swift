@@ -13,7 +13,7 @@ struct ClaimsTests {
             "groups":["a","b"],"nickname":null,"acr":"urn:okta:loa:2fa:any","level":7,"ratio":0.5,"tags":{"x":"1"}}
             """))
 
-    @Test("Known claims have typed properties")
+    @Test("UserInfo returns known claims as typed properties")
     func typed() throws {
         let profile = try #require(profile)
         #expect(profile.subject == "00u1" && profile.name == "Ada Byron" && profile.nickname == nil && profile.givenName == nil)
@@ -26,7 +26,7 @@ struct ClaimsTests {
         #expect(profile.authenticationClassReference == ["urn:okta:loa:2fa:any"])
     }
 
-    @Test("Any claim can be read by name, as a value, a list or an object")
+    @Test("Any claim can be read by name as a value, list or object, and a missing or mistyped claim throws an error")
     func byName() throws {
         let profile = try #require(profile)
         #expect(profile["level"] == 7 && profile["ratio"] == 0.5)
@@ -38,7 +38,7 @@ struct ClaimsTests {
         #expect(throws: ClaimError.missingRequiredValue(key: "given_name")) { let _: String = try profile.value(for: .givenName) }
     }
 
-    @Test("Known claims are distinguished from other claims")
+    @Test("UserInfo lists known claims and custom claims separately")
     func lists() throws {
         let profile = try #require(profile)
         #expect(profile.customClaims == ["level", "ratio", "tags"])
@@ -49,7 +49,7 @@ struct ClaimsTests {
     }
 
     @Test(
-        "Dates are decoded from seconds and from text",
+        "A date is decoded from integer seconds, an ISO 8601 date or an HTTP date, and other values are rejected",
         arguments: [
             (JSON.integer(784_111_777), true), (.string("1994-11-06T08:49:37Z"), true), (.string("Sun, 06 Nov 1994 08:49:37 GMT"), true),
             (.string("1994-11-06T08:49:37.000Z"), true), (.number(784_111_777.5), false), (.string("yesterday"), false),
@@ -59,7 +59,7 @@ struct ClaimsTests {
         #expect(Date.convert(from: value.anyValue) == (isDate ? Date(timeIntervalSince1970: 784_111_777) : nil))
     }
 
-    @Test("JSON keeps numbers and members in a round trip")
+    @Test("JSON is unchanged after decoding and encoding, even for integers above 2^53")
     func json() throws {
         let text = #"{"a":[1,2.5,true,null,"x"],"big":9007199254740993,"o":{}}"#
         let json = try JSON(text)
@@ -68,7 +68,7 @@ struct ClaimsTests {
         #expect(throws: (any Error).self) { try JSON("{") }
     }
 
-    @Test("Grants, methods and algorithms keep unknown names")
+    @Test("Unknown grant types, algorithms and error codes keep their names")
     func openNames() {
         #expect(
             GrantType(rawValue: "urn:okta:params:oauth:grant-type:oob") == .oob

@@ -5,13 +5,13 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Attacks: numbers out of range, from a hostile server")
+@Suite("Attacks: out-of-range numbers from a hostile server")
 struct HostileNumberTests {
     static let numbers: [JSONValue] = [
         .double(1e300), .double(-1e300), .double(1e19), .integer(.max), .integer(.min), .integer(253_402_300_800), .integer(-1),
     ]
 
-    @Test("An ID token whose times are out of range is rejected, and the error can be displayed", arguments: ["exp", "iat", "nbf"])
+    @Test("An ID token with exp, iat or nbf out of range is rejected, and the error has a description", arguments: ["exp", "iat", "nbf"])
     func idToken(claim: String) async throws {
         let issuer = try IssuerFixture()
         for number in Self.numbers {
@@ -27,7 +27,7 @@ struct HostileNumberTests {
         }
     }
 
-    @Test("A time claim that is out of range counts as absent", arguments: numbers)
+    @Test("An exp, iat or auth_time claim that is out of range counts as absent", arguments: numbers)
     func claim(number: JSONValue) throws {
         let key = try IssuerKeys.rs256.get()
         let token = try JWT(key.sign(["exp": number, "iat": number, "auth_time": number, "nbf": number]))
@@ -37,7 +37,7 @@ struct HostileNumberTests {
     }
 
     @Test(
-        "An expires_in that is out of range is limited to a few centuries, and the expiry can be displayed",
+        "An expires_in that is out of range is limited to 10^10 seconds, and the expiry date can be formatted",
         arguments: ["1e300", "-1e300", "9223372036854775807", "\"1e300\""])
     func lifetime(number: String) throws {
         let response = try JSON(#"{"token_type":"Bearer","access_token":"a","expires_in":\#(number)}"#)
@@ -48,13 +48,15 @@ struct HostileNumberTests {
         #expect(token.expiresAt?.formatted(.iso8601).isEmpty == false)
     }
 
-    /// JSON values in place of a string, an address or a list.
+    /// JSON values that a hostile server sends where a string, an address or a list is expected.
     static let written = [
         "-1", "0", "0.5", "1e300", "-1e300", "1e-300", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "true", "null",
         "[1e300]", "{}", #""NaN""#, #""1e300""#, #""""#,
     ]
 
-    @Test("A discovery document with numbers of any size is decoded or rejected, and its errors can be displayed", arguments: written)
+    @Test(
+        "A discovery document with unexpected numbers or types is decoded or rejected without a crash, and the errors have descriptions",
+        arguments: written)
     func discovery(value: String) async throws {
         let good = try await IssuerFixture().client.openIdConfiguration().json
         for member in OpenIdConfiguration.ProviderMetadata.allCases {
@@ -73,7 +75,7 @@ struct HostileNumberTests {
     }
 
     @Test(
-        "Numbers out of range in rate limit headers delay the next request by a bounded time",
+        "A 429 response with out-of-range numbers in its headers causes fewer than ten waits of at most 60 seconds each",
         arguments: [
             "-1", "0.5", "1e300", "-1e300", "nan", "inf", "9223372036854775807", "9223372036854775808", "",
         ])

@@ -19,7 +19,7 @@ struct DiscoveryTrustTests {
             """)
     }
 
-    @Test("A discovery document of another issuer is rejected, and the error names both")
+    @Test("A discovery document of another issuer is rejected, and the error contains both issuers")
     func refusesOtherIssuer() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: "https://honest.example.com") }
@@ -29,14 +29,14 @@ struct DiscoveryTrustTests {
         #expect(issuer.client.openIdConfiguration == nil)
     }
 
-    @Test("A trailing slash does not change the issuer")
+    @Test("A discovery document is accepted if its issuer differs only in a trailing slash")
     func toleratesSlash() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: ScriptedIssuer.base + "/") }
         #expect(try await issuer.client.openIdConfiguration().issuer.absoluteString == ScriptedIssuer.base + "/")
     }
 
-    @Test("The date of a cached response is not used as the server's time")
+    @Test("The Date header of a cached response is not used as the server's time")
     func ignoresDateOfCachedAnswer() async throws {
         let issuer = try IssuerFixture()
         let now = Int64(issuer.clock.now.timeIntervalSince1970)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Discovery and keys")
+@Suite("Discovery and key rotation")
 struct KeyRotationTests {
-    @Test("A new key of the issuer is fetched")
+    @Test("If an ID token has an unknown key ID, the client fetches the issuer's keys again")
     func fetchesNewKey() async throws {
         let (old, new) = (try IssuerKeys.rs256.get(), try IssuerKeys.rotated.get())
         let issuer = try IssuerFixture(publishing: [old])
@@ -19,7 +19,7 @@ struct KeyRotationTests {
         #expect(issuer.session.requests("/v1/keys").count == 2)
     }
 
-    @Test("Tokens with unknown key ids cause at most one fetch of the keys per minute")
+    @Test("ID tokens with unknown key IDs cause at most one additional fetch of the issuer's keys per minute")
     func limitsFetches() async throws {
         let issuer = try IssuerFixture()
         let unknown = try issuer.idToken(key: IssuerKeys.rotated.get())
@@ -32,7 +32,7 @@ struct KeyRotationTests {
         #expect(issuer.session.requests("/v1/keys").count == 3)
     }
 
-    @Test("A failed fetch of the keys can be repeated without waiting a minute")
+    @Test("After a failed fetch of the issuer's keys, the next ID token with a new key causes another fetch immediately")
     func fetchesAgainAfterFailure() async throws {
         let (old, new) = (try IssuerKeys.rs256.get(), try IssuerKeys.rotated.get())
         let issuer = try IssuerFixture(publishing: [old])
@@ -46,7 +46,7 @@ struct KeyRotationTests {
         _ = try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: new)))
     }
 
-    @Test("Unreadable keys are ignored and do not affect others")
+    @Test("Unsupported or malformed keys in a key set are ignored, and the other keys can validate tokens")
     func skipsUnknownKeys() throws {
         let good = try IssuerKeys.es256.get()
         let json = try #require(good.publicKey).json().serializedString
@@ -69,7 +69,7 @@ struct KeyRotationTests {
         #expect(issuer.session.requests("openid-configuration").count == 1)
     }
 
-    @Test("A failed discovery is not cached")
+    @Test("A failed discovery is not cached, and the next call sends a new request")
     func forgetsFailure() async throws {
         let issuer = try IssuerFixture()
         let good = try await issuer.client.openIdConfiguration().json.text
@@ -83,7 +83,7 @@ struct KeyRotationTests {
         #expect(try await client.openIdConfiguration().issuer.absoluteString == ScriptedIssuer.base)
     }
 
-    @Test("A cancelled caller does not affect other callers of the same request")
+    @Test("Cancelling one caller of a shared discovery request does not affect another caller")
     func cancellationHarmsNobody() async throws {
         let issuer = try IssuerFixture()
         let document = try await issuer.client.openIdConfiguration().json
@@ -114,7 +114,7 @@ struct KeyRotationTests {
         #expect(error?.localizedDescription.contains("authorization_endpoint") == true)
     }
 
-    @Test("Plain http is used on loopback only")
+    @Test("Discovery over plain http from a host that is not loopback fails without a request")
     func refusesPlainHTTP() async throws {
         let session = ScriptedIssuer()
         let client = OAuth2Client(issuerURL: try url("http://id.example.com"), clientId: "app", scope: "openid", session: session)

@@ -9,13 +9,13 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Refresh, revocation and user info")
+@Suite("Refresh, revocation and UserInfo")
 struct RefreshTests {
     private func signedIn(_ issuer: IssuerFixture, changes: [String: JSONValue?] = [:]) async throws -> Token {
         try await issuer.signIn(issuer.response(refresh: "refresh-1", idToken: issuer.idToken(changes)))
     }
 
-    @Test("A refresh keeps the token's id and the members that the response omits")
+    @Test("A refreshed token keeps its ID, and keeps the refresh token and ID token if the response omits them")
     func keepsWhatIsLeftOut() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -27,7 +27,7 @@ struct RefreshTests {
     }
 
     @Test(
-        "The ID token of a refresh must belong to the same sign-in",
+        "The ID token of a refresh response is rejected if its subject, audience, auth_time or nonce differs from the sign-in",
         arguments: [
             ("the same", [:], nil), ("another subject", ["sub": "00u2"], JWTError.invalidSubject),
             ("another audience", ["aud": ["app", "x"], "azp": "app"], .invalidAudience),
@@ -48,7 +48,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("A refresh response that the client rejects has its access token revoked, and the session continues")
+    @Test("If the client rejects a refresh response, the client revokes the new access token but not the new refresh token")
     func givesBack() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -64,7 +64,7 @@ struct RefreshTests {
         #expect(issuer.session.forms("/v1/revoke").map { $0["token"] } == ["access-2"])
     }
 
-    @Test("A refresh whose ID token cannot be checked, because the new key is unavailable, loses no token")
+    @Test("If the keys for a refreshed ID token are unavailable, the refresh returns the new tokens with the previous ID token")
     func survivesMissingKeys() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -77,7 +77,7 @@ struct RefreshTests {
         #expect(new.idToken == old.idToken)
     }
 
-    @Test("A refresh without a response ends while the server still accepts the previous refresh token")
+    @Test("A refresh request has a timeout of less than 30 seconds")
     func givesUpWithinGrace() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -88,7 +88,7 @@ struct RefreshTests {
         #expect(request.timeoutInterval < 30)
     }
 
-    @Test("An empty refresh token in the response does not replace a valid one")
+    @Test("An empty refresh token in a refresh response does not replace the current refresh token")
     func ignoresEmptyRefreshToken() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -97,7 +97,7 @@ struct RefreshTests {
         #expect(try await issuer.client.refresh(old).refreshToken == "refresh-1")
     }
 
-    @Test("200 concurrent refreshes send one request")
+    @Test("200 concurrent refreshes through OAuth2Client, one of them cancelled, send at most two requests")
     func sharesRequest() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -127,7 +127,7 @@ struct RefreshTests {
         await #expect(throws: OAuth2Error.missingToken(type: .refreshToken)) { try await issuer.client.refresh(.fixture(refresh: nil)) }
     }
 
-    @Test("Revoking all tokens sends every request, and throws the first error")
+    @Test("Revoking all tokens sends one request for each token even if one request fails, and throws the first error")
     func revokesAll() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/v1/revoke") { request, _ in
@@ -145,7 +145,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("A profile of another user is rejected")
+    @Test("A UserInfo response with the subject of another user is rejected")
     func checksProfile() async throws {
         let issuer = try IssuerFixture()
         let token = try await signedIn(issuer)
@@ -153,7 +153,7 @@ struct RefreshTests {
         await #expect(throws: JWTError.invalidSubject) { try await issuer.client.userInfo(token: token) }
     }
 
-    @Test("An imported refresh token returns validated tokens")
+    @Test("Token.from(refreshToken:) returns the given refresh token with the ID token of the response")
     func fromRefreshToken() async throws {
         let issuer = try IssuerFixture()
         let reply = issuer.response(idToken: try issuer.idToken())
@@ -162,7 +162,7 @@ struct RefreshTests {
         #expect(token.refreshToken == "elsewhere" && token.idToken?.subject == "00u1")
     }
 
-    @Test("The error for a missing endpoint names it")
+    @Test("The error for an endpoint that is missing in the discovery document names the endpoint")
     func missingEndpoint() async throws {
         let issuer = try IssuerFixture()
         issuer.announce(["RS256"])
@@ -171,7 +171,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("Completion handlers get the same results")
+    @Test("The completion handler of OAuth2Client.refresh receives the error for a missing refresh token")
     func completions() async throws {
         let issuer = try IssuerFixture()
         let token = try Token.fixture(refresh: nil)

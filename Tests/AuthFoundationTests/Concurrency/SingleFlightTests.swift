@@ -4,9 +4,9 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Shared requests")
+@Suite("Shared operations")
 struct SingleFlightTests {
-    @Test("Concurrent callers share one operation, and the next caller starts another")
+    @Test("SingleFlight reports which keys have a running operation, and a call after the end of an operation starts a new operation")
     func shares() async throws {
         let flights = SingleFlight<String, Int>()
         let count = Locked(0)
@@ -29,14 +29,14 @@ struct SingleFlightTests {
         #expect(try await flights.value(for: "a", operation: work) == later + 1)
     }
 
-    @Test("A failure reaches every caller and is not cached")
+    @Test("An error of a shared operation is not cached")
     func failures() async throws {
         let flights = SingleFlight<Int, Int>()
         await #expect(throws: URLError(.timedOut)) { try await flights.value(for: 1) { throw URLError(.timedOut) } }
         #expect(try await flights.value(for: 1) { 7 } == 7)
     }
 
-    @Test("Cancelling one caller ends only its wait", arguments: [false, true])
+    @Test("Cancelling one caller of a shared operation does not affect another caller", arguments: [false, true])
     func cancelOne(endsWhenAbandoned: Bool) async throws {
         let flights = SingleFlight<Int, Int>(endsWhenAbandoned: endsWhenAbandoned)
         let (arrived, gate) = (Gate(), Gate())
@@ -57,7 +57,7 @@ struct SingleFlightTests {
         #expect(try await second.value == 7)
     }
 
-    @Test("An operation without callers is cancelled only if that is allowed", arguments: [false, true])
+    @Test("An operation whose only caller was cancelled is cancelled only if endsWhenAbandoned is true", arguments: [false, true])
     func abandon(endsWhenAbandoned: Bool) async throws {
         let flights = SingleFlight<Int, Int>(endsWhenAbandoned: endsWhenAbandoned)
         let (arrived, gate, ended) = (Gate(), Gate(), Gate())
@@ -79,7 +79,7 @@ struct SingleFlightTests {
         #expect(wasCancelled.withLock { $0 } == endsWhenAbandoned)
     }
 
-    @Test("Delegates are held weakly and called once each")
+    @Test("DelegateCollection holds delegates weakly and calls each delegate once")
     func delegates() {
         final class Delegate: Sendable {}
         let collection = DelegateCollection<Delegate>()

@@ -18,7 +18,7 @@ struct PropertyListConfigurationTests {
     }
 
     @Test(
-        "Every key of the settings is read",
+        "Client settings are read from every accepted spelling of their keys",
         arguments: [
             ["issuer", "clientId", "scopes", "redirectUri", "logoutRedirectUri"],
             ["issuer_url", "client_id", "scope", "redirect_uri", "logout_redirect_uri"],
@@ -37,19 +37,20 @@ struct PropertyListConfigurationTests {
         #expect(settings.additionalParameters == nil)
     }
 
-    @Test("A bare host becomes an https issuer, and a trailing slash is removed")
+    @Test("An issuer without a scheme becomes an https URL, and a trailing slash of the issuer is removed")
     func bareHost() throws {
         #expect(
             try settings(["issuer": "id.example.com/oauth2/default"]).issuerURL.absoluteString == "https://id.example.com/oauth2/default")
         #expect(try settings(["issuer": "https://id.example.com/"]).issuerURL.absoluteString == "https://id.example.com")
     }
 
-    @Test("Scopes can be a list of strings")
+    @Test("The scopes in client settings can be a list of strings")
     func scopeList() throws {
         #expect(try settings(["scopes": ["openid", "offline_access"]]).scope == ["openid", "offline_access"])
     }
 
-    @Test("A secret enables client authentication, and other strings are parameters of the sign-in")
+    @Test(
+        "A client_secret in the settings enables client authentication, and unknown settings with string values become sign-in parameters")
     func secretAndParameters() throws {
         let settings = try settings(["client_secret": "s3cret", "audience": "api://x", "answer": 42])
         #expect(settings.authentication == .clientSecret("s3cret"))
@@ -65,7 +66,7 @@ struct PropertyListConfigurationTests {
     }
 
     @Test(
-        "An error in the settings names the key and the fix",
+        "The error for an invalid client setting contains the key and the reason",
         arguments: [
             Case(testDescription: "no issuer", key: "issuer", value: nil, words: ["issuer", "lacks"]),
             Case(testDescription: "no client id", key: "clientId", value: nil, words: ["clientId", "lacks"]),
@@ -105,13 +106,13 @@ struct PropertyListConfigurationTests {
     }
 
     @Test(
-        "Plain http is allowed on loopback",
+        "An issuer with a plain http URL is accepted on loopback",
         arguments: ["http://localhost:8080/oauth2/default", "http://127.0.0.1:1", "http://[::1]:8080"])
     func loopback(issuer: String) throws {
         #expect(try settings(["issuer": issuer]).issuerURL.absoluteString == issuer)
     }
 
-    @Test("The command line accepts settings in both forms")
+    @Test("Client settings can be given on the command line as --key=value or --key value")
     func commandLine() throws {
         let settings = try Settings(commandLine: [
             "sign-in", "--issuer=https://id.example.com", "--client-id", "app", "--scopes", "openid profile", "--verbose",
@@ -122,7 +123,7 @@ struct PropertyListConfigurationTests {
         #expect(settings.additionalParameters?["login_hint"]?.stringValue == "jane")
     }
 
-    @Test("Environment variables provide settings")
+    @Test("Client settings are read from environment variables with the prefix COUNTERSIGN_")
     func environment() throws {
         let settings = try Settings(environment: [
             "PATH": "/bin", "COUNTERSIGN_ISSUER": "https://id.example.com", "COUNTERSIGN_CLIENT_ID": "app", "COUNTERSIGN_SCOPES": "openid",
@@ -130,7 +131,7 @@ struct PropertyListConfigurationTests {
         #expect(settings.clientId == "app" && settings.additionalParameters == nil)
     }
 
-    @Test("Other environment variables are not sent to the issuer")
+    @Test("Environment variables such as COUNTERSIGN_MASTER_KEY do not become sign-in parameters")
     func environmentKeepsOthersSecrets() throws {
         let settings = try Settings(environment: [
             "COUNTERSIGN_ISSUER": "https://id.example.com", "COUNTERSIGN_CLIENT_ID": "app", "COUNTERSIGN_SCOPES": "openid",
@@ -139,7 +140,7 @@ struct PropertyListConfigurationTests {
         #expect(settings.additionalParameters == nil)
     }
 
-    @Test("A secret with braces is valid, and no error contains a secret")
+    @Test("A client secret can contain braces, and the error for a placeholder as client secret does not contain the secret")
     func secretWithBraces() throws {
         #expect(try settings(["client_secret": "a{s3}cret"]).authentication == .clientSecret("a{s3}cret"))
         let error = #expect(throws: Failure.self) { try settings(["client_secret": "{s3cret}"]) }
@@ -148,7 +149,7 @@ struct PropertyListConfigurationTests {
         #expect(error.map { !"\($0)".contains("s3cret") } == true)
     }
 
-    @Test("A property list and a JSON file provide the same settings")
+    @Test("A property list and a JSON file provide the same client settings, and an unreadable property list causes an error")
     func files() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -168,7 +169,7 @@ struct PropertyListConfigurationTests {
         #expect(throws: Failure.self) { try Settings(plist: plist) }
     }
 
-    @Test("The file of the first folder that has one is used, whatever the folder's name")
+    @Test("Okta.plist is read from the first folder that contains the file, even if the folder's name has a space")
     func folders() throws {
         let (empty, full) = (TemporaryFolder(), TemporaryFolder())
         let folder = full.file("my app")
@@ -180,7 +181,7 @@ struct PropertyListConfigurationTests {
         #expect(PropertyListFile.first(in: [empty.url]) == nil)
     }
 
-    @Test("Scopes can be a string or a list")
+    @Test("A client configuration accepts scopes as a string or as a list")
     func scopeLiterals() throws {
         let issuer = try url("https://id.example.com")
         let one = OAuth2Client.Configuration(issuerURL: issuer, clientId: "app", scope: "openid profile")

@@ -6,7 +6,7 @@ import Testing
 @testable import AuthFoundation
 
 /// Tests state of the whole process: its folders and its standard error. Each test runs itself again in a separate process.
-@Suite("Okta.plist and log of a process")
+@Suite("Default Okta.plist and the log of client settings")
 struct StandardPropertyListTests {
     typealias Settings = OAuth2Client.PropertyListConfiguration
 
@@ -23,7 +23,7 @@ struct StandardPropertyListTests {
         #expect(output.contains("Test run with 1 test "), "\(output)")
     }
 
-    @Test("By default, Okta.plist in the working directory is read", .timeLimit(.minutes(5)))
+    @Test("By default, client settings are read from Okta.plist in the working directory", .timeLimit(.minutes(5)))
     func workingDirectory() async throws {
         if TestProcess.isChild {
             #expect(try Settings().clientId == "from-working-directory")
@@ -34,13 +34,13 @@ struct StandardPropertyListTests {
         try await Self.expectSuccess(TestProcess("StandardPropertyListTests/workingDirectory", workingDirectory: folder.url))
     }
 
-    @Test("Okta.plist beside the executable has priority", .timeLimit(.minutes(5)))
+    @Test("Okta.plist beside the executable has priority over Okta.plist in the working directory", .timeLimit(.minutes(5)))
     func besideExecutable() async throws {
         if TestProcess.isChild {
             #expect(try Settings().clientId == "from-executable")
             return
         }
-        // A hard link to this executable: it needs no copy, and only this test uses it.
+        // The test uses a hard link to this executable in its own folder, so that it needs no copy.
         let executable = TestProcess.executable
         let folder = executable.deletingLastPathComponent().appendingPathComponent("beside-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -53,7 +53,7 @@ struct StandardPropertyListTests {
             TestProcess("StandardPropertyListTests/besideExecutable", executable: link, workingDirectory: elsewhere.url))
     }
 
-    @Test("Without Okta.plist, the error says where to put it", .timeLimit(.minutes(5)))
+    @Test("If there is no Okta.plist, the error says where to put the file", .timeLimit(.minutes(5)))
     func missing() async throws {
         if TestProcess.isChild {
             let error = #expect(throws: OAuth2Client.PropertyListConfigurationError.self) { try Settings() }
@@ -72,7 +72,7 @@ struct StandardPropertyListTests {
         try await Self.expectSuccess(TestProcess("StandardPropertyListTests/missing", workingDirectory: folder.url))
     }
 
-    @Test("A bare host is logged once, however often the settings are read", .timeLimit(.minutes(5)))
+    @Test("A warning about an issuer without a scheme is logged once for each issuer", .timeLimit(.minutes(5)))
     func tellsOfBareHost() async throws {
         if TestProcess.isChild {
             for issuer in ["one.example.com", "one.example.com", "https://good.example.com", "two.example.com", "one.example.com"] {

@@ -13,7 +13,7 @@ struct AutomaticRefreshTests {
         try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: clock, operation: body)
     }
 
-    @Test("The token is refreshed repeatedly, 300 seconds before each expiry")
+    @Test("Automatic refresh refreshes the token 300 seconds before each expiry")
     func refreshesInTime() async throws {
         session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh-\(count + 2)") }
         try await with {
@@ -33,7 +33,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("Errors lengthen the wait, and a success resets it")
+    @Test("After failures, automatic refresh doubles its wait from 5 up to 300 seconds, and a success restores the schedule")
     func backsOff() async throws {
         session.on("/v1/token") { _, count in count < 8 ? .init(status: 503) : .tokens("access-2") }
         try await with {
@@ -53,7 +53,7 @@ struct AutomaticRefreshTests {
     }
 
     @Test(
-        "A token with a lifetime shorter than the grace interval is refreshed at half its lifetime",
+        "A token with a lifetime below the grace interval is refreshed after half its lifetime, but not before one second",
         arguments: [(200, 100.0), (2, 1), (1, 1), (0, 1)])
     func handlesShortTokens(_ life: Int, _ wait: TimeInterval) async throws {
         session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh", expiresIn: life) }
@@ -70,7 +70,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("Automatic refresh stops at the end of the session")
+    @Test("Automatic refresh stops when the server rejects the refresh token")
     func stopsAtEnd() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
         try await with {
@@ -85,7 +85,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("Automatic refresh stops when the credential is removed")
+    @Test("Automatic refresh stops when the credential is removed, and cannot be turned on again")
     func stopsWhenRemoved() async throws {
         try await with {
             let credential = try Credential.store(.fixture())
@@ -99,7 +99,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("Automatic refresh that is turned off and on refreshes once each time")
+    @Test("Automatic refresh that is turned off and on again during a refresh continues with a single timer")
     func restarts() async throws {
         let gate = Gate()
         session.on("/v1/token") { _, count in
@@ -112,7 +112,7 @@ struct AutomaticRefreshTests {
             await clock.sleepers(1)
             clock.advance(by: 3300)
             while session.requests("/v1/token").isEmpty { await Task.yield() }
-            // Between two waits, a cancelled sleep cannot end the old task.
+            // The old task is refreshing, so it has no sleep whose cancellation would end the task.
             credential.automaticRefresh = false
             credential.automaticRefresh = true
             gate.open()
@@ -123,7 +123,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("Automatic refresh without a refresh token is an error")
+    @Test("Automatic refresh fails and stays off if the credential has no refresh token")
     func needsRefreshToken() async throws {
         try await with {
             let credential = try Credential.store(.fixture(refresh: nil))
@@ -135,7 +135,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("Another caller's refresh reschedules the next one")
+    @Test("A refresh that the app starts postpones the next automatic refresh")
     func heedsOthers() async throws {
         session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh") }
         try await with {

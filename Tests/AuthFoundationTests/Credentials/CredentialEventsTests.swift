@@ -13,7 +13,7 @@ struct CredentialEventsTests {
     private let folder = TemporaryFolder()
     private let session = ScriptedIssuer()
 
-    @Test("Every consumer receives every event in order")
+    @Test("Every consumer of credential events receives all events in order")
     func deliversToAll() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
         session.on("/v1/revoke") { _, _ in .empty }
@@ -31,7 +31,7 @@ struct CredentialEventsTests {
         }
     }
 
-    @Test("A released consumer is removed")
+    @Test("A released stream of credential events is removed from the subscribers")
     func forgetsConsumers() async {
         let broadcaster = CredentialEventBroadcaster()
         for _ in 0..<10 { _ = broadcaster.subscribe() }
@@ -41,7 +41,7 @@ struct CredentialEventsTests {
         #expect(await kept.first(1) == ["delivered a"])
     }
 
-    @Test("An error in a property access becomes an event, and the throwing variant throws it")
+    @Test("A storage error in a credential property is sent as an event, and the throwing variant throws the error")
     func tellsFailures() async throws {
         let storage = FileTokenStorage(directory: folder.url)
         try await Credential.withStorage(storage, session: session) {
@@ -61,7 +61,7 @@ struct CredentialEventsTests {
         }
     }
 
-    @Test("A failed write of the default becomes an event, and the throwing variant throws it")
+    @Test("If the default credential cannot be written, the property sends an event, and setDefault throws the error")
     func tellsFailedDefault() async throws {
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: session) {
             let credential = try Credential.store(.fixture())
@@ -73,7 +73,7 @@ struct CredentialEventsTests {
         }
     }
 
-    @Test("The documented notifications are posted with their objects")
+    @Test("Storing a credential, a failed refresh and a removal post the documented notifications, each with the credential as its object")
     func postsNotifications() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
         let storage = MemoryTokenStorage()
@@ -110,7 +110,7 @@ struct CredentialEventsTests {
 struct CredentialResourcesTests {
     private let session = ScriptedIssuer()
 
-    @Test("The profile is fetched once for concurrent calls and kept across refreshes")
+    @Test("Concurrent calls for a credential's UserInfo send one request, and the result is kept after a refresh")
     func cachesUserInfo() async throws {
         let gate = Gate()
         session.on("/v1/userinfo") { _, _ in
@@ -138,7 +138,7 @@ struct CredentialResourcesTests {
         #expect(session.requests("/v1/userinfo").map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer access-1"])
     }
 
-    @Test("A failed profile request is repeated by the next call")
+    @Test("After a failed UserInfo request, the next call sends a new request")
     func retriesUserInfo() async throws {
         session.on("/v1/userinfo") { _, count in
             count == 0 ? .json(#"{"error":"invalid_token"}"#, status: 401) : .json(#"{"sub":"00u1"}"#)
@@ -150,7 +150,7 @@ struct CredentialResourcesTests {
         }
     }
 
-    @Test("Introspection sends the token of the requested type")
+    @Test("Credential.introspect sends the token of the requested type")
     func introspects() async throws {
         session.on("/v1/introspect") { _, _ in .json(#"{"active":true,"username":"jane"}"#) }
         try await Credential.withStorage(MemoryTokenStorage(), session: session) {

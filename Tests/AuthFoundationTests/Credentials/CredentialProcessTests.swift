@@ -5,11 +5,11 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Credentials under hard conditions")
+@Suite("Credentials on one thread and after kill -9")
 struct CredentialProcessTests {
     private let folder = TemporaryFolder()
 
-    @Test("200 concurrent refreshes on a one-thread pool send one request", .timeLimit(.minutes(1)))
+    @Test("200 concurrent refreshes of a credential on a one-thread pool send one request", .timeLimit(.minutes(1)))
     func refreshesOnOneThread() async throws {
         let child = TestProcess("CredentialRefreshTests/sharesOne", isOnOneCore: true)
         let (status, output) = try await child.run()
@@ -17,7 +17,7 @@ struct CredentialProcessTests {
         #expect(output.contains("Test run with 1 test "))
     }
 
-    @Test("The synchronous interface does not deadlock a one-thread pool", .timeLimit(.minutes(1)))
+    @Test("The synchronous Credential API does not deadlock on a one-thread pool", .timeLimit(.minutes(1)))
     func worksOnOneThread() async throws {
         let child = TestProcess("CredentialRulesTests/worksFromAnywhere", isOnOneCore: true)
         let (status, output) = try await child.run()
@@ -25,7 +25,9 @@ struct CredentialProcessTests {
         #expect(output.contains("Test run with 1 test "))
     }
 
-    @Test("A refreshed token is present after kill -9", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9, 14])
+    @Test(
+        "After kill -9, the vault contains the last refreshed token that the process reported, or its successor", .timeLimit(.minutes(1)),
+        arguments: [1, 2, 5, 9, 14])
     func survivesKill(_ refreshes: Int) async throws {
         let child = TestProcess("CredentialProcessTests/refreshesAgainAndAgain", variables: [Self.variable: folder.url.path])
         let lines = try await child.run(killingAfter: refreshes, linesBeginning: Self.prefix)
@@ -34,7 +36,7 @@ struct CredentialProcessTests {
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedIssuer()) {
             let token = try #require(try Credential.loadDefault()).token
             let stored = try #require(token.refreshToken.flatMap { Int($0.dropFirst("refresh-".count)) })
-            // Every confirmed token is stored. The next one may be stored too.
+            // Every confirmed token is stored. The next token may be stored without a confirmation.
             #expect(stored == reported || stored == reported + 1)
             #expect(token.accessToken == "access-\(stored)")
             try Credential.store(.fixture(id: "after"))
@@ -45,7 +47,7 @@ struct CredentialProcessTests {
     private static let prefix = "refreshed "
 
     /// Run alone, it refreshes a few times. As the child of the test above, it refreshes until it is killed.
-    @Test("Repeated refreshes store each token")
+    @Test("After three refreshes, the vault contains the newest refresh token")
     func refreshesAgainAndAgain() async throws {
         let path = ProcessInfo.processInfo.environment[Self.variable]
         let session = ScriptedIssuer()

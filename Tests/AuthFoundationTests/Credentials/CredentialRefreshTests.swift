@@ -19,13 +19,13 @@ struct CredentialRefreshTests {
     }
 
     private func stored(_ kind: StorageKind) throws -> Token? {
-        // The view of another process.
+        // A new storage for the same folder reads the token as another process would.
         try CredentialActor.synchronously {
             try FileTokenStorage(directory: folder.url).get(token: "session-1", prompt: nil, authenticationContext: nil)
         }
     }
 
-    @Test("A refresh replaces the stored token", arguments: StorageKind.allCases)
+    @Test("A refresh replaces the credential's token, and the credential keeps its ID and default status", arguments: StorageKind.allCases)
     func replaces(_ kind: StorageKind) async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
         try await with(kind) {
@@ -41,7 +41,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("A refreshed token is on disk before any caller receives it")
+    @Test("A refreshed token is on disk when the tokenRefreshed notification is posted")
     func isDurable() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-durable", refresh: "refresh-durable") }
         let seen = Locked<[String?]>([])
@@ -57,7 +57,7 @@ struct CredentialRefreshTests {
         try await with(.vault) { #expect(Credential.default?.token.accessToken == "access-durable") }
     }
 
-    @Test("Concurrent calls share one request", .timeLimit(.minutes(1)), arguments: StorageKind.allCases)
+    @Test("200 concurrent refreshes of a credential send one request", .timeLimit(.minutes(1)), arguments: StorageKind.allCases)
     func sharesOne(_ kind: StorageKind) async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in
@@ -84,7 +84,7 @@ struct CredentialRefreshTests {
         #expect(session.requests("/v1/token").count == 1)
     }
 
-    @Test("A cancelled caller does not affect the request or other callers")
+    @Test("Cancelling one caller of a credential's refresh does not affect the request or another caller")
     func survivesCancellation() async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in
@@ -105,7 +105,7 @@ struct CredentialRefreshTests {
         #expect(session.requests("/v1/token").count == 1)
     }
 
-    @Test("Only invalid_grant ends the session, and no token is deleted")
+    @Test("A refresh that fails with invalid_grant ends the session, and the credential keeps its token")
     func endsSession() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
         try await with {
@@ -124,7 +124,7 @@ struct CredentialRefreshTests {
     }
 
     @Test(
-        "Network failures, server errors and rate limits never sign the user out",
+        "A refresh that fails with a server error, a rate limit or invalid_client does not end the session, and can be retried",
         arguments: [
             .init(status: 500), .init(status: 503), .json(#"{"error":"server_error"}"#, status: 400),
             .json(#"{"error":"invalid_grant"}"#, status: 503), .json(#"{"error":"invalid_client"}"#, status: 401),
@@ -150,7 +150,7 @@ struct CredentialRefreshTests {
     }
 
     @Test(
-        "Offline, the credential is unreachable and keeps its token",
+        "If the device is offline, a refresh makes the credential unreachable and keeps the token",
         arguments: [URLError.Code.notConnectedToInternet, .cannotFindHost, .cannotConnectToHost])
     func staysSignedInOffline(_ code: URLError.Code) async throws {
         session.on("/v1/token") { _, _ in throw URLError(code) }
@@ -166,7 +166,9 @@ struct CredentialRefreshTests {
         #expect(session.requests("/v1/token").count == 1)
     }
 
-    @Test("A refresh whose response was lost is repeated once", arguments: [URLError.Code.networkConnectionLost, .timedOut])
+    @Test(
+        "A refresh whose response is lost is retried once with the same refresh token",
+        arguments: [URLError.Code.networkConnectionLost, .timedOut])
     func repeatsLost(_ code: URLError.Code) async throws {
         session.on("/v1/token") { _, count in
             if count == 0 { throw URLError(code) }
@@ -186,7 +188,7 @@ struct CredentialRefreshTests {
         #expect(session.requests("/v1/token").count == 4)
     }
 
-    @Test("A refresh without a refresh token returns an error that says so")
+    @Test("Refreshing a credential without a refresh token throws missingToken and does not end the session")
     func needsRefreshToken() async throws {
         try await with {
             let credential = try Credential.store(.fixture(refresh: nil))
@@ -198,7 +200,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("A credential that was never stored is refreshed in memory only")
+    @Test("A credential that is not stored is refreshed only in memory")
     func refreshesUnstored() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
         try await with {
@@ -209,7 +211,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("A token that arrives after the removal of its credential is revoked and not stored")
+    @Test("If a credential is removed during a refresh, the refreshed tokens are revoked and not stored")
     func neverResurrects() async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in
@@ -231,7 +233,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("A token that the client refreshes directly is stored too", arguments: StorageKind.allCases)
+    @Test("A token that the app refreshes through OAuth2Client is also replaced in the stored credential", arguments: StorageKind.allCases)
     func hearsClient(_ kind: StorageKind) async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
         try await with(kind) {
@@ -243,7 +245,7 @@ struct CredentialRefreshTests {
     }
 
     @Test(
-        "refreshIfNeeded refreshes only within the grace interval",
+        "refreshIfNeeded sends a request only if the token expires within the grace interval",
         arguments: [(3300.0, 0), (3299.0, 0), (3301.0, 1), (3600.0, 1), (9000.0, 1)])
     func refreshesIfNeeded(_ elapsed: TimeInterval, _ requests: Int) async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
@@ -255,7 +257,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("authorize refreshes first, and uses the old token if that fails")
+    @Test("authorize refreshes an expired token first, and uses the old token if the refresh fails")
     func authorizes() async throws {
         session.on("/v1/token") { _, count in
             if count == 0 { return .init(status: 503) }
@@ -276,7 +278,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("authorize uses the new token if the old one has expired")
+    @Test("authorize replaces an expired token in the request with the refreshed token")
     func authorizesWithNewToken() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
         try await with {
@@ -291,7 +293,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("The throwing variant of authorize throws")
+    @Test("If the refresh fails, the throwing variant of authorize throws")
     func authorizingThrows() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
         try await with {
@@ -302,7 +304,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("A completion handler gets the same result")
+    @Test("The completion handler of Credential.refresh receives success or the server's error")
     func completes() async throws {
         session.on("/v1/token") { _, count in count == 0 ? .tokens("access-2", refresh: "refresh-2") : .invalidGrant }
         try await with {

@@ -15,13 +15,13 @@ struct SignOutRaceTests {
 
     private var revoked: Set<String> { Set(session.forms("/v1/revoke").compactMap { $0["token"] }) }
 
-    /// Waits for requests that are sent in the background.
+    /// Checks that these tokens are revoked. The requests are sent in the background, so the function waits for them.
     private func expectRevoked(_ tokens: Set<String>) async throws {
         for _ in 0..<20_000 where !revoked.isSuperset(of: tokens) { await Task.yield() }
         #expect(revoked.isSuperset(of: tokens), "revoked: \(revoked.sorted())")
     }
 
-    @Test("A token that arrives during the sign-out is revoked too")
+    @Test("If a refresh completes during a sign-out, the old and the new tokens are revoked")
     func revokesLateToken() async throws {
         let (answersRefresh, answersRevocation) = (Gate(), Gate())
         session.on("/v1/token") { _, _ in
@@ -50,7 +50,7 @@ struct SignOutRaceTests {
         }
     }
 
-    @Test("A cancelled sign-out during a refresh revokes the old and the new tokens later")
+    @Test("If a sign-out during a refresh is cancelled, the old and the new tokens are revoked later")
     func cancelledSignOut() async throws {
         let answersRefresh = Gate()
         session.on("/v1/token") { _, _ in
@@ -73,7 +73,7 @@ struct SignOutRaceTests {
         }
     }
 
-    @Test("A sign-out revokes a token that another process stored")
+    @Test("A sign-out revokes the newest tokens even if another process stored these tokens")
     func revokesStoredToken() async throws {
         session.on("/v1/revoke") { _, _ in .empty }
         let (mine, others) = (FileTokenStorage(directory: folder.url), FileTokenStorage(directory: folder.url))

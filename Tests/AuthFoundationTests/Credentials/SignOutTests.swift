@@ -19,7 +19,7 @@ struct SignOutTests {
 
     private var revoked: [String] { session.forms("/v1/revoke").map { $0["token"] ?? "-" }.sorted() }
 
-    @Test("revoke() revokes every token and removes the local copy", arguments: StorageKind.allCases)
+    @Test("revoke() revokes all tokens of a credential and removes the credential", arguments: StorageKind.allCases)
     func revokesAll(_ kind: StorageKind) async throws {
         session.on("/v1/revoke") { _, _ in .empty }
         try await with(kind) {
@@ -33,7 +33,7 @@ struct SignOutTests {
     }
 
     @Test(
-        "A revocation that ends the session removes the local copy, and another one removes nothing",
+        "A revocation removes the credential only if the revocation ends the session",
         arguments: [
             (Token.RevokeType.all, true, true), (.all, false, true), (.refreshToken, true, true), (.accessToken, false, true),
             (.accessToken, true, false), (.deviceSecret, true, false),
@@ -48,7 +48,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("Revoking a token type that is absent is an error without effect")
+    @Test("Revoking a token type that the credential does not have throws an error and keeps the credential")
     func refusesMissing() async throws {
         try await with {
             let credential = try Credential.store(.fixture(refresh: nil))
@@ -59,7 +59,7 @@ struct SignOutTests {
     }
 
     @Test(
-        "After an offline sign-out, no local token is left, the error is thrown, and the next sign-in is the default",
+        "An offline sign-out throws an error but removes the credential, and the next stored credential becomes the default",
         arguments: StorageKind.allCases)
     func signsOutOffline(_ kind: StorageKind) async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
@@ -77,12 +77,12 @@ struct SignOutTests {
     }
 
     @Test(
-        "After an offline sign-out of one app, another app's sign-in in the same store is the default",
+        "After an offline sign-out of one app, the next credential that another app stores in the same storage becomes the default",
         arguments: StorageKind.allCases)
     func runsPushAppThenBrowserApp(_ kind: StorageKind) async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
         let clock = ManualClock(sleeps: .skipped)
-        // Stores a credential, makes it the default, and signs out without a network.
+        // The first app stores a credential, makes it the default, and signs out without a network.
         let storage = kind.make(in: folder)
         try await Credential.withStorage(storage, session: session, clock: clock) {
             let credential = try Credential.store(.fixture(id: "push"))
@@ -90,7 +90,7 @@ struct SignOutTests {
             if let credential = Credential.default { try? await credential.revoke() }
             Credential.default = nil
         }
-        // After a restart with a persistent storage: stores a credential and never sets the default.
+        // The second app stores a credential and never sets the default. A persistent storage is opened again, as after a restart.
         let later = kind == .memory ? storage : kind.make(in: folder)
         try await Credential.withStorage(later, session: session, clock: clock) {
             _ = try Credential.store(.fixture(id: "browser"))
@@ -98,7 +98,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("Setting the default to nil does not sign the user out")
+    @Test("Setting the default credential to nil keeps the token and sends no revocation")
     func defaultNilKeepsTokens() async throws {
         try await with {
             try Credential.store(.fixture())
@@ -108,7 +108,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("An undelivered revocation survives the process and is delivered on request")
+    @Test("An undelivered revocation remains stored after a restart, and deliverPendingRevocations delivers the revocation")
     func deliversLater() async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
         try await with(.vault) {
@@ -129,7 +129,7 @@ struct SignOutTests {
         #expect(try !folder.names.contains { $0.hasPrefix("revocation-") })
     }
 
-    @Test("The next sign-in and the next refresh deliver pending revocations")
+    @Test("Storing or refreshing another credential delivers pending revocations")
     func deliversOnOccasion() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
         for occasion in ["store", "refresh"] {
@@ -145,7 +145,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("A revocation that the server rejects permanently is not repeated")
+    @Test("A revocation that the server rejects with invalid_client is not retried")
     func dropsRefused() async throws {
         session.on("/v1/revoke") { _, _ in .json(#"{"error":"invalid_client"}"#, status: 401) }
         try await with {
@@ -156,7 +156,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("A pending revocation is dropped after 90 days")
+    @Test("A pending revocation is discarded after 90 days")
     func givesUp() async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
         let clock = ManualClock(sleeps: .skipped)
@@ -172,7 +172,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("A sign-out works without the vault's key, and returns an error that says so")
+    @Test("If the vault's key is missing, a sign-out revokes the tokens, removes the credential and sends a storageFailed event")
     func signsOutWithoutKey() async throws {
         session.on("/v1/revoke") { _, _ in .empty }
         try await with(.vault) {
@@ -186,7 +186,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("A cancelled sign-out takes effect, and its revocation is delivered later")
+    @Test("A cancelled sign-out removes the credential, and the revocation is delivered later")
     func survivesCancellation() async throws {
         let gate = Gate()
         session.on("/v1/revoke") { _, _ in
@@ -206,7 +206,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("A sign-out waits for a running refresh and revokes its token")
+    @Test("A sign-out waits for a running refresh and revokes the refreshed tokens")
     func awaitsRefresh() async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A client whose tokens are bound to a key, and a server that records its proofs.
+/// A client whose tokens are bound to a DPoP key, and a scripted server that records the requests.
 struct BoundClient {
     let session = ScriptedIssuer()
     let clock = ManualClock(sleeps: .skipped)
@@ -20,7 +20,7 @@ struct BoundClient {
         client = try Self.client(session, clock, keys)
     }
 
-    /// Another client of the same app, as after a restart.
+    /// Returns a new client of the same app, as after a restart.
     func restarted(keys: (any DPoPKeyStorage)? = nil) throws -> OAuth2Client { try Self.client(session, clock, keys ?? self.keys) }
 
     private static func client(_ session: ScriptedIssuer, _ clock: ManualClock, _ keys: any DPoPKeyStorage) throws -> OAuth2Client {
@@ -73,7 +73,7 @@ struct BoundTokenTests {
         session.on(path) { _, count in replies[min(count, replies.count - 1)] }
     }
 
-    @Test("A token request has a proof for its method, URL and time")
+    @Test("A DPoP token request has a proof with the request's method, URL and time, and the token stores the key's thumbprint")
     func tokenRequest() async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()
@@ -89,7 +89,7 @@ struct BoundTokenTests {
         #expect(stored == token && stored.context.dpopThumbprint == proof.thumbprint && stored.context.configuration.usesDPoP)
     }
 
-    @Test("Without DPoP in the configuration, no proof is sent, and the stored form is unchanged")
+    @Test("If DPoP is off, the client sends no proof, and the encoded configuration has no DPoP member")
     func off() async throws {
         let configuration = try OAuth2Client.Configuration.fixture
         let client = OAuth2Client(configuration, session: session, clock: bound.clock, dpopKeys: bound.keys)
@@ -105,7 +105,7 @@ struct BoundTokenTests {
         #expect(changed == configuration)
     }
 
-    @Test("A nonce that the server requires is sent in a second proof, and cached")
+    @Test("If the server requires a DPoP nonce, the client repeats the request with the nonce and uses the newest nonce in later requests")
     func nonce() async throws {
         replies(
             "/v1/token", BoundClient.nonceWanted("n-1"), BoundClient.tokens(), BoundClient.tokens("access-2", nonce: "n-2"),
@@ -120,14 +120,14 @@ struct BoundTokenTests {
         #expect(forms[0] == forms[1] && token.accessToken == "access-1")
     }
 
-    @Test("A server that repeatedly requires a new nonce gets only two requests")
+    @Test("If the server requires a new DPoP nonce for every request, the client sends only two requests")
     func endlessNonce() async throws {
         session.on("/v1/token") { _, count in BoundClient.nonceWanted("n-\(count)") }
         let error = await #expect(throws: APIClientError.self) { try await bound.signIn() }
         #expect(error?.serverError?.code == .other(code: "use_dpop_nonce") && session.requests("/v1/token").count == 2)
     }
 
-    @Test("Another error with a nonce, and an invalid nonce, cause no retry")
+    @Test("The client does not retry if the error is not use_dpop_nonce, or if the nonce is invalid")
     func otherRefusals() async throws {
         var refusal = ScriptedIssuer.Reply.invalidGrant
         refusal.headers["DPoP-Nonce"] = "n-1"
@@ -140,7 +140,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("A nonce of one server is not sent to another")
+    @Test("The client sends a DPoP nonce only to the origin that issued the nonce")
     func origins() async throws {
         replies("/v1/token", BoundClient.tokens(nonce: "n-1"))
         let token = try await bound.signIn()
@@ -155,7 +155,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("Unbound tokens are rejected at sign-in and refresh", arguments: ["Bearer", "bearer", "mac"])
+    @Test("A client that uses DPoP rejects unbound tokens at sign-in and at refresh", arguments: ["Bearer", "bearer", "mac"])
     func downgrade(type: String) async throws {
         replies("/v1/token", BoundClient.tokens(type: type), BoundClient.tokens(), BoundClient.tokens("access-2", type: type))
         await #expect(throws: DPoPError.self) { try await bound.signIn() }
@@ -164,7 +164,7 @@ struct BoundTokenTests {
         #expect(error?.code == .downgraded)
     }
 
-    @Test("A refresh uses the key of the sign-in, even after a restart")
+    @Test("A token refresh uses the DPoP key of the sign-in, even after a restart")
     func refresh() async throws {
         replies("/v1/token", BoundClient.tokens(), BoundClient.tokens("access-2", refresh: "refresh-2"))
         let token = try await bound.signIn()
@@ -174,13 +174,13 @@ struct BoundTokenTests {
         #expect(newer.accessToken == "access-2" && newer.context.dpopThumbprint == proofs[0].thumbprint)
     }
 
-    @Test("A lost key requires a new sign-in, and no request is sent without it", arguments: [false, true])
+    @Test("A lost DPoP key requires a new sign-in, and the client sends no request without the key", arguments: [false, true])
     func keyLost(hasAnother: Bool) async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()
         let device = MemoryDPoPKeyStorage()
         let restored = try bound.restarted(keys: device)
-        // Another user of the same app has signed in here before.
+        // Another user of the same app has signed in on this device before.
         if hasAnother { _ = try await bound.signIn(restored) }
         let count = session.requests("/v1/token").count
         let credential = try await Credential(token: token, oauth2: restored)
@@ -201,7 +201,8 @@ struct BoundTokenTests {
     }
 
     @Test(
-        "An unusable key is replaced at the next sign-in, and its tokens report the loss", arguments: [false, true])
+        "An unusable DPoP key is replaced at the next sign-in, and a refresh of the earlier token reports the lost key",
+        arguments: [false, true])
     func replacedKey(isRemoved: Bool) async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()
@@ -220,9 +221,9 @@ struct BoundTokenTests {
         #expect(try await bound.signIn(restored).context.dpopThumbprint != newer.context.dpopThumbprint)
     }
 
-    @Test("The client of a stored credential finds the key of the sign-in")
+    @Test("The client of a stored credential uses the DPoP key of the sign-in for refresh and revocation")
     func storedCredential() async throws {
-        // The app's own folder for keys. All other tests name a folder.
+        // The test replaces the default key storage. All other tests pass a key storage to the client.
         OAuth2Client.defaultDPoPKeyStorage = MemoryDPoPKeyStorage()
         replies("/v1/token", BoundClient.tokens(), BoundClient.tokens("access-2", refresh: "refresh-2"))
         replies("/v1/revoke", .empty)
@@ -239,7 +240,7 @@ struct BoundTokenTests {
         #expect(thumbprints.count >= 3 && Set(thumbprints) == [token.context.dpopThumbprint])
     }
 
-    @Test("A refresh can bind tokens that were not bound before")
+    @Test("If an app enables DPoP after sign-in, the next refresh binds the unbound tokens to a DPoP key")
     func bindingRefresh() async throws {
         let unbound = OAuth2Client(try .fixture, session: session, clock: bound.clock)
         replies(
@@ -253,7 +254,7 @@ struct BoundTokenTests {
         #expect(try bound.proofs("/v1/token").last?.thumbprint == thumbprint)
     }
 
-    @Test("A resource request has the scheme DPoP, and a proof with the token's hash and without the query")
+    @Test("A resource request has the scheme DPoP, and a proof with the access token's hash and with the URL without query and fragment")
     func resource() async throws {
         replies("/v1/token", BoundClient.tokens())
         let credential = try await Credential(token: bound.signIn(), oauth2: bound.client)
@@ -271,7 +272,8 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("A resource server's nonce is taken from its response, and the request is repeated once")
+    @Test(
+        "If a resource server requires a DPoP nonce, reauthorizing returns the request with a new proof that has the nonce, but only once")
     func resourceNonce() async throws {
         replies("/v1/token", BoundClient.tokens())
         let credential = try await Credential(token: bound.signIn(), oauth2: bound.client)
@@ -290,7 +292,7 @@ struct BoundTokenTests {
         #expect(try credential.reauthorizing(again, after: invalid) == nil)
     }
 
-    @Test("The profile is requested with a proof, and again with the server's nonce")
+    @Test("A UserInfo request has a DPoP proof, and is repeated with a nonce if the server requires a nonce")
     func userInfo() async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()
@@ -301,7 +303,7 @@ struct BoundTokenTests {
         #expect(proofs.allSatisfy { $0.method == "GET" && $0.target == "\(ScriptedIssuer.base)/v1/userinfo" })
     }
 
-    @Test("A revocation has a proof, and is sent without one if the key is lost")
+    @Test("A revocation request has a DPoP proof, but is sent without a proof if the key is lost")
     func revocation() async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()

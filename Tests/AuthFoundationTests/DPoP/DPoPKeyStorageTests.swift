@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("DPoP keys")
+@Suite("DPoP key storage")
 struct DPoPKeyStorageTests {
     private let folder = TemporaryFolder()
 
@@ -13,7 +13,9 @@ struct DPoPKeyStorageTests {
         kind == "file" ? FileDPoPKeyStorage(directory: folder.url) : MemoryDPoPKeyStorage()
     }
 
-    @Test("A DPoP key is created once for each name, and found again", arguments: ["file", "memory"])
+    @Test(
+        "A DPoP key storage creates one key for each name, returns that key on later calls, and can remove the key",
+        arguments: ["file", "memory"])
     func contract(kind: String) throws {
         let storage = storage(kind)
         #expect(try storage.key(named: "a") == nil)
@@ -31,7 +33,7 @@ struct DPoPKeyStorageTests {
         #expect("\(key)" == "DPoPKey(\(key.thumbprint))")
     }
 
-    @Test("Concurrent callers get one DPoP key", arguments: ["file", "memory"])
+    @Test("Concurrent calls for a DPoP key with the same name return the same key", arguments: ["file", "memory"])
     func race(kind: String) async throws {
         let storage = storage(kind)
         let thumbprints = try await withThrowingTaskGroup(of: String.self) { group in
@@ -53,7 +55,9 @@ struct DPoPKeyStorageTests {
         #expect(try FileDPoPKeyStorage(directory: folder.url).key(named: "app")?.thumbprint == key.thumbprint)
     }
 
-    @Test("An unreadable DPoP key is an error until a sign-in replaces it", arguments: ["entry", "key", "header"])
+    @Test(
+        "Reading a damaged DPoP key fails, and creating a key with the same name replaces the damaged key",
+        arguments: ["entry", "key", "header"])
     func damaged(part: String) throws {
         let storage = FileDPoPKeyStorage(directory: folder.url)
         let lost = try storage.keyMakingOne(named: "app")
@@ -70,7 +74,7 @@ struct DPoPKeyStorageTests {
         #expect(try FileDPoPKeyStorage(directory: folder.url).keyMakingOne(named: "app").thumbprint == made.thumbprint)
     }
 
-    @Test("A DPoP key of another vault key is an error, and is not replaced")
+    @Test("A DPoP key that was encrypted with another vault key causes an error and is not replaced")
     func wrongKey() throws {
         let given = VaultKey.generate()
         let key = try FileDPoPKeyStorage(directory: folder.url, key: given).keyMakingOne(named: "app")
@@ -78,7 +82,7 @@ struct DPoPKeyStorageTests {
         #expect(try FileDPoPKeyStorage(directory: folder.url, key: given).key(named: "app")?.thumbprint == key.thumbprint)
     }
 
-    @Test("DPoP keys are points on P-256")
+    @Test("A DPoP key whose coordinates are not a point on P-256 is rejected as unusable")
     func noPoint() {
         let error = #expect(throws: DPoPError.self) {
             try DPoPKey(x: Array(repeating: 1, count: 32), y: Array(repeating: 1, count: 32)) { $0 }

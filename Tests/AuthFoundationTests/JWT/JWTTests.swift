@@ -6,7 +6,7 @@ import Testing
 
 @Suite("JSON Web Tokens")
 struct JWTTests {
-    @Test("Header and claims are decoded")
+    @Test("A JWT's header and claims are decoded, and its description contains no claim values")
     func reads() throws {
         let text = try IssuerKeys.rs256.get().sign([
             "iss": "https://id.example.com", "aud": ["one", "two"], "sub": "00u1", "iat": 1_800_000_000, "exp": 1_800_003_600,
@@ -23,7 +23,7 @@ struct JWTTests {
     }
 
     @Test(
-        "A text that is not a signed token is rejected",
+        "A string that is not a well-formed JWT is rejected",
         arguments: [
             ("", JWTError.badTokenStructure), ("a.b", .badTokenStructure), ("a.b.c.d", .badTokenStructure),
             ("!!.e30.", .invalidBase64Encoding),
@@ -36,7 +36,7 @@ struct JWTTests {
         #expect(JWT(rawValue: text) == nil)
     }
 
-    @Test("A changed token and one of another key are invalid")
+    @Test("A JWT with changed claims or a signature by another key fails validation")
     func detectsChange() throws {
         let keys = try JSONDecoder().decode(JWKS.self, from: Data(IssuerKeys.set([IssuerKeys.es256.get(), IssuerKeys.rs256.get()]).utf8))
         let token = try IssuerKeys.es256.get().sign(["sub": "a"])
@@ -51,7 +51,7 @@ struct JWTTests {
         #expect(try jwk.verify(token: JWT(IssuerKeys.rs256.get().sign(["sub": "a"]))))
     }
 
-    @Test("A token without a key id is checked with each key of the issuer")
+    @Test("A JWT without a key ID is validated with each key of the issuer")
     func anonymousKey() throws {
         let key = try SigningKey.generate(.es256)
         let text =

@@ -16,7 +16,8 @@ final class RawServer: Sendable {
     let port: UInt16
     private let socketNumber: Int32
 
-    /// - Parameter answer: Returns the response to a request head; `nil` keeps the connection open without a response.
+    /// - Parameter answer: A closure that returns the response to the head of a request. For `nil`, the connection stays open without a
+    ///   response.
     init(_ answer: @escaping @Sendable (_ head: String) -> [UInt8]?) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -70,7 +71,7 @@ struct EphemeralSessionTests {
         Array("\(head)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)".utf8)
     }
 
-    @Test("A response is read completely")
+    @Test("EphemeralSession returns the complete body and the headers of a response")
     func reads() async throws {
         let server = try RawServer { _ in text("HTTP/1.1 200 OK\r\nX-Name: value", "hello") }
         let (data, response) = try await EphemeralSession().data(for: server.request())
@@ -78,7 +79,7 @@ struct EphemeralSessionTests {
         #expect((response as? HTTPURLResponse)?.header("x-name") == "value")
     }
 
-    @Test("A connection that drops during a response is an error")
+    @Test("A connection that closes before the complete response causes a transient error")
     func dropped() async throws {
         let server = try RawServer { _ in Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"sub\":".utf8) }
         let issuer = try url("http://127.0.0.1:\(server.port)")
@@ -89,7 +90,7 @@ struct EphemeralSessionTests {
         #expect(error?.isTransient == true, "\(String(describing: error))")
     }
 
-    @Test("An endless response is cut off")
+    @Test("A response without Content-Length that exceeds the maximum size is rejected")
     func tooLarge() async throws {
         let server = try RawServer { _ in
             Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8)
@@ -98,7 +99,7 @@ struct EphemeralSessionTests {
         await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: server.request()) }
     }
 
-    @Test("A redirect to another origin carries no credentials")
+    @Test("EphemeralSession follows a redirect to another origin only if the request has no credentials")
     func redirects() async throws {
         let arrived = Locked<[String]>([])
         let target = try RawServer { head in
@@ -121,7 +122,7 @@ struct EphemeralSessionTests {
     }
 
     @Test(
-        "A browser substitute returns every redirect to its caller, and isolates cookies",
+        "A browserless session returns every redirect to its caller, and sends only its own cookies",
         arguments: ["com.example.app:/callback?code=c", "/next", "http://127.0.0.1:9/"])
     func browserless(location: String) async throws {
         let heads = Locked<[String]>([])
@@ -146,7 +147,7 @@ struct EphemeralSessionTests {
         #expect(hadCookie == [false, true, false])
     }
 
-    @Test("No redirect to plain http is followed, except on loopback")
+    @Test("A redirect from a loopback server to plain http is followed only on loopback")
     func redirectsToPlainHTTP() throws {
         let here = URLRequest(url: try url("http://127.0.0.1:8080/.well-known/openid-configuration"))
         #expect(!RedirectRule.follows(URLRequest(url: try url("http://id.example.com/")), from: here))
@@ -154,12 +155,14 @@ struct EphemeralSessionTests {
         #expect(RedirectRule.follows(URLRequest(url: try url("http://localhost:8080/")), from: here))
     }
 
-    @Test("No response is cached")
+    @Test("EphemeralSession has no response cache")
     func keepsNoCache() {
         #expect(EphemeralSession().configuration.urlCache == nil)
     }
 
-    @Test("A request ends if its task is cancelled at any moment", .timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(
+        "Requests that are cancelled at different moments end, and the next request succeeds", .timeLimit(.minutes(1)),
+        arguments: [true, false])
     func cancelsAtAnyMoment(isOurs: Bool) async throws {
         let server = try RawServer { _ in text("HTTP/1.1 200 OK", "hello") }
         let request = try server.request()
@@ -176,7 +179,7 @@ struct EphemeralSessionTests {
         #expect(String(decoding: data, as: UTF8.self) == "hello")
     }
 
-    @Test("Cookies are neither stored nor sent")
+    @Test("EphemeralSession neither stores nor sends cookies")
     func cookies() async throws {
         let heads = Locked<[String]>([])
         let server = try RawServer { head in
@@ -188,7 +191,7 @@ struct EphemeralSessionTests {
         #expect(heads.withLock { $0.count == 2 && !$0.contains { $0.lowercased().contains("cookie") } })
     }
 
-    @Test("Cancelling the task ends the request")
+    @Test("Cancelling the task of an unanswered request ends the request with an error")
     func cancels() async throws {
         let arrived = Gate()
         let server = try RawServer { _ in

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// A hostile server responds to requests of the client's own session.
-@Suite("Attacks: responses to the client")
+@Suite("Attacks: hostile responses to the client")
 struct HostileResponseTests {
     private func request(_ server: HostileServer, _ path: String = "/") throws -> URLRequest {
         URLRequest(url: try url("http://127.0.0.1:\(server.port)\(path)"))
@@ -26,13 +26,13 @@ struct HostileResponseTests {
         try await server.closed()
     }
 
-    @Test("A Content-Length above the limit is rejected before the body arrives", .timeLimit(.minutes(1)))
+    @Test("A response whose Content-Length exceeds the limit is rejected before the body arrives", .timeLimit(.minutes(1)))
     func contentLength() async throws {
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n") }
         await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: request(server)) }
     }
 
-    @Test("Requests ask for no compression unless the app sets Accept-Encoding")
+    @Test("A request has Accept-Encoding: identity unless the app sets another value")
     func acceptEncoding() async throws {
         let server = try HostileServer { _ in response("HTTP/1.1 200 OK") }
         _ = try await EphemeralSession().data(for: request(server))
@@ -44,7 +44,8 @@ struct HostileResponseTests {
     }
 
     @Test(
-        "An unrequested compressed response is rejected by its header, and the connection is closed", .timeLimit(.minutes(1)),
+        "A compressed response that the client did not request is rejected before the body is read, and the connection is closed",
+        .timeLimit(.minutes(1)),
         arguments: ["gzip", "deflate", "x-gzip", "GZIP", "gzip, gzip", "identity, gzip"])
     func compressed(encoding: String) async throws {
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\n\r\n") }
@@ -65,7 +66,7 @@ struct HostileResponseTests {
         try await server.closed()
     }
 
-    @Test("A discovery whose response arrives byte by byte fails after 20 seconds per attempt", .timeLimit(.minutes(1)))
+    @Test("If the discovery response arrives byte by byte, discovery fails after three attempts of 20 seconds", .timeLimit(.minutes(1)))
     func drippingDiscovery() async throws {
         let clock = ManualClock()
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
@@ -82,7 +83,7 @@ struct HostileResponseTests {
         #expect(error == .httpError(URLError(.timedOut)))
     }
 
-    @Test("Discovery follows no redirect to another host")
+    @Test("Discovery does not follow a redirect to another host")
     func redirectedDiscovery() async throws {
         let other = try HostileServer { _ in response("HTTP/1.1 200 OK", "{}") }
         let server = try HostileServer { _ in
@@ -97,7 +98,7 @@ struct HostileResponseTests {
     }
 
     @Test(
-        "A 401 response with any challenge is returned to the caller", .timeLimit(.minutes(1)),
+        "EphemeralSession returns a 401 response to the caller, regardless of the WWW-Authenticate challenge", .timeLimit(.minutes(1)),
         arguments: ["Basic realm=\"x\"", "Basic", "Digest realm=\"x\", nonce=\"y\"", "DPoP error=\"use_dpop_nonce\"", "Bearer", "=,\"", ""])
     func challenge(_ challenge: String) async throws {
         let server = try HostileServer { _ in response("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: \(challenge)", "refused") }
@@ -106,7 +107,7 @@ struct HostileResponseTests {
         #expect(String(decoding: data, as: UTF8.self) == "refused")
     }
 
-    @Test("A response that ends when it exceeds the limit is rejected, whichever event the client sees first", .timeLimit(.minutes(2)))
+    @Test("A response that ends one byte beyond the size limit is rejected in each of 100 attempts", .timeLimit(.minutes(2)))
     func endAtTheLimit() async throws {
         let body = String(repeating: "x", count: 11)
         let server = try HostileServer { _ in .bytes("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\(body)") }
@@ -128,7 +129,7 @@ struct HostileResponseTests {
         try await server.closed()
     }
 
-    @Test("Cancelling requests at any moment, with any kind of response, does not crash the process", .timeLimit(.minutes(5)))
+    @Test("Cancelling requests at different moments of different responses does not crash the process", .timeLimit(.minutes(5)))
     func cancelledAtAnyMoment() async throws {
         let server = try HostileServer { head in
             switch head.split(separator: " ")[1] {

@@ -21,7 +21,9 @@ struct RetryTests {
             status: 429, headers: Dictionary(uniqueKeysWithValues: headers.map { (headerCase($0.key), $0.value) }))
     }
 
-    @Test("A rate-limited token request is repeated at the end of the period", arguments: ["lower", "Capitalized"])
+    @Test(
+        "A rate-limited token request is retried when the rate limit period ends, regardless of the case of the header names",
+        arguments: ["lower", "Capitalized"])
     func waitsForReset(style: String) async throws {
         let issuer = try IssuerFixture()
         let good = issuer.response()
@@ -38,7 +40,7 @@ struct RetryTests {
         #expect(sent[0].httpBody == sent[2].httpBody)
     }
 
-    @Test("After three attempts, the rate limit is reported")
+    @Test("A token request that remains rate-limited is retried three times and then fails with the server's message")
     func reportsLimit() async throws {
         let issuer = try IssuerFixture()
         let error = await #expect(throws: APIClientError.self) { try await issuer.signIn(Self.limited(reset: 1_800_000_001)) }
@@ -47,7 +49,7 @@ struct RetryTests {
         #expect(error?.localizedDescription == "Too many requests.")
     }
 
-    @Test("A 429 without rate limit headers is reported immediately")
+    @Test("A 429 response without rate limit headers fails immediately, without a retry")
     func reportsBareLimit() async throws {
         let issuer = try IssuerFixture()
         let reply = ScriptedIssuer.Reply.json(#"{"error":"invalid_grant","error_description":"Slow."}"#, status: 429)
@@ -56,7 +58,7 @@ struct RetryTests {
         #expect(issuer.clock.waits.isEmpty)
     }
 
-    @Test("A delegate can prevent a retry")
+    @Test("A delegate can prevent the retry of a rate-limited request")
     func delegateForbids() async throws {
         final class Refusal: OAuth2ClientDelegate {
             func api(client: any APIClient, shouldRetry request: URLRequest) -> APIRetry { .doNotRetry }
@@ -69,7 +71,7 @@ struct RetryTests {
         withExtendedLifetime(refusal) {}
     }
 
-    @Test("A token request is never repeated after a server or connection failure", arguments: [502, 503, 0])
+    @Test("A token request is not retried after a 502, a 503 or a lost connection", arguments: [502, 503, 0])
     func neverRepeatsTokenRequest(status: Int) async throws {
         let issuer = try IssuerFixture()
         _ = try await issuer.client.openIdConfiguration()
@@ -83,7 +85,9 @@ struct RetryTests {
         #expect(issuer.session.requests("/v1/token").count == 1)
     }
 
-    @Test("An idempotent request is sent up to three times", arguments: ["userinfo", "introspect", "revoke"])
+    @Test(
+        "A UserInfo, introspection or revocation request is sent again after a lost connection and after a 503",
+        arguments: ["userinfo", "introspect", "revoke"])
     func repeatsIdempotentRequests(endpoint: String) async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/v1/\(endpoint)") { _, count in
@@ -101,7 +105,7 @@ struct RetryTests {
         #expect(waits.count == 2 && (0.25...0.75).contains(waits[0]) && (0.5...1.5).contains(waits[1]))
     }
 
-    @Test("A body that is shorter than its Content-Length counts as a lost connection")
+    @Test("A response body that is shorter than its Content-Length causes the error of a lost connection")
     func noticesTruncation() async throws {
         let issuer = try IssuerFixture()
         var reply = issuer.response()
@@ -110,7 +114,7 @@ struct RetryTests {
         #expect(error == .httpError(URLError(.networkConnectionLost)))
     }
 
-    @Test("Cancelling the task ends the wait for the rate limit")
+    @Test("Cancelling a rate-limited request ends the wait before the retry")
     func cancels() async throws {
         let session = ScriptedIssuer()
         let clock = ManualClock()
@@ -125,7 +129,7 @@ struct RetryTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("A response that is larger than the protocol's limit is rejected")
+    @Test("A response that exceeds the maximum response size is rejected")
     func limitsSize() async throws {
         let issuer = try IssuerFixture()
         let reply = ScriptedIssuer.Reply(body: String(repeating: " ", count: RequestSender.maximumResponseSize + 1))

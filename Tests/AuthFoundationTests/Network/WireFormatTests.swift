@@ -12,7 +12,7 @@ import FoundationNetworking
 @Suite("Requests on the wire")
 struct WireFormatTests {
     @Test(
-        "A form escapes reserved characters",
+        "Form encoding escapes reserved characters and line breaks",
         arguments: [
             ("a b", "a+b"), ("+/&=?", "%2B%2F%26%3D%3F"), ("100%", "100%25"), ("é", "%C3%A9"), ("a-b_c.d~e*", "a-b_c.d~e*"),
             ("one\ntwo", "one%0D%0Atwo"), ("one\r\ntwo", "one%0D%0Atwo"), ("", ""),
@@ -21,17 +21,17 @@ struct WireFormatTests {
         #expect(FormEncoding.body([("name", value)]) == "name=\(expected)")
     }
 
-    @Test("Fields are sorted by name")
+    @Test("Form encoding sorts the fields by name")
     func sorts() {
         #expect(FormEncoding.body([("b", "2"), ("a", "1"), ("a_b", "3")]) == "a=1&a_b=3&b=2")
     }
 
-    @Test("The query of an endpoint's URL is kept, and values are escaped so that they cannot add parameters")
+    @Test("Adding parameters to a URL keeps the existing query, and escapes values so that they cannot add parameters")
     func query() {
         #expect(FormEncoding.query(adding: [("client_id", "a&b=c d")], to: "tenant=1") == "tenant=1&client_id=a%26b%3Dc%20d")
     }
 
-    @Test("A token request is a form with the client's parameters, without cookies")
+    @Test("A token request is a form POST with the parameters of client and grant, and without cookies")
     func tokenRequest() async throws {
         let issuer = try IssuerFixture()
         _ = try await issuer.signIn(issuer.response())
@@ -46,7 +46,7 @@ struct WireFormatTests {
                 == "client_id=app&grant_type=password&password=a+b%26c&scope=openid+profile+offline_access&username=jane")
     }
 
-    @Test("The error for a response that is not JSON has its type, its origin and what to check, but not its text")
+    @Test("The error for a response that is not JSON contains the URL, size, content type and advice, but not the response body")
     func answerOfAProxy() async throws {
         let issuer = try IssuerFixture()
         let page = ScriptedIssuer.Reply(headers: ["Content-Type": "text/html"], body: "<html>secret</html>")
@@ -60,7 +60,7 @@ struct WireFormatTests {
         #expect(!text.contains("secret"))
     }
 
-    @Test("A refresh sends no scope by default, and the requested part of the scopes otherwise")
+    @Test("A refresh request has a scope parameter only if the app requests a part of the scopes")
     func refreshRequest() async throws {
         let issuer = try IssuerFixture()
         let reply = issuer.response()
@@ -73,7 +73,7 @@ struct WireFormatTests {
         #expect(forms.last?["scope"] == "openid")
     }
 
-    @Test("Additional headers are sent with every request")
+    @Test("The client's additional HTTP headers are sent with a token request")
     func headers() async throws {
         let issuer = try IssuerFixture()
         issuer.client.additionalHttpHeaders = ["X-Device-Token": "d1"]
@@ -81,7 +81,7 @@ struct WireFormatTests {
         #expect(issuer.session.requests("/v1/token").first?.value(forHTTPHeaderField: "X-Device-Token") == "d1")
     }
 
-    @Test("Errors are decoded in both forms, and their text has description and code")
+    @Test("OAuth errors and Okta API errors are decoded into a description, and any other error into the status code")
     func errors() async throws {
         let issuer = try IssuerFixture()
         let oauth = await #expect(throws: APIClientError.self) {
@@ -103,7 +103,7 @@ struct WireFormatTests {
         #expect(neither == .statusCode(500))
     }
 
-    @Test("A rejected access token is an OAuth error even without a body")
+    @Test("A 401 without a body is decoded as an OAuth error from the WWW-Authenticate header")
     func challenge() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/v1/userinfo") { _, _ in
@@ -116,7 +116,7 @@ struct WireFormatTests {
         #expect(error?.localizedDescription.contains("The token has expired.") == true)
     }
 
-    @Test("The log of the network observer contains no secret")
+    @Test("The debug log of requests contains neither passwords nor tokens")
     func redacts() async throws {
         let lines = Locked<[String]>([])
         let observer = DebugAPIRequestObserver { line in lines.withLock { $0.append(line) } }
@@ -133,7 +133,7 @@ struct WireFormatTests {
     }
 
     @Test(
-        "A redirect is followed within the origin, and to other origins only without credentials",
+        "A redirect is followed within the origin, and to another https origin only for a GET request without credentials",
         arguments: [
             ("GET", false, "https://id.example.com/b", true), ("POST", true, "https://id.example.com/b", true),
             ("GET", false, "https://other.example.com/", true), ("GET", true, "https://other.example.com/", false),
@@ -147,7 +147,7 @@ struct WireFormatTests {
         #expect(RedirectRule.follows(URLRequest(url: try url(target)), from: original) == isFollowed)
     }
 
-    @Test("A client authenticates by each standard method")
+    @Test("Client authentication supports client_secret_post, client_secret_basic, private_key_jwt and client_secret_jwt")
     func clientAuthentication() throws {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let endpoint = try url("https://id.example.com/v1/token")

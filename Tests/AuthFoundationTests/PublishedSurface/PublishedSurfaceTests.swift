@@ -6,7 +6,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Uses the public API as apps do. Code that is not run must compile.
+/// Uses the public API as apps do. Some of the code is only compiled.
 @Suite("Published API")
 struct PublishedSurfaceTests {
     final class AppSession: URLSessionProtocol {
@@ -48,7 +48,7 @@ struct PublishedSurfaceTests {
         var bodyParameters: [String: any APIRequestArgument]? { ["count": 1, "name": "x", "on": true] }
     }
 
-    @Test("Clients can be created by every published initializer")
+    @Test("An OAuth2Client can be created with every published initializer")
     func clients() throws {
         let issuer = try #require(URL(string: "https://id.example.com"))
         let session = AppSession()
@@ -69,7 +69,7 @@ struct PublishedSurfaceTests {
         clients[0].remove(delegate: observer)
     }
 
-    @Test("An app's own request is sent with its body")
+    @Test("An APIRequest of an app has the declared method and body, and throws a transient error if the device is offline")
     func appRequest() async throws {
         let target = try #require(URL(string: "https://api.example.com/x"))
         let client = OAuth2Client(issuerURL: target, clientId: "app", scope: "openid", session: AppSession())
@@ -79,7 +79,7 @@ struct PublishedSurfaceTests {
         #expect(error?.isTransient == true)
     }
 
-    @Test("The public errors of the module have localized descriptions")
+    @Test("The public errors of AuthFoundation have localized descriptions")
     func errors() {
         let errors: [any Error] = [
             OAuth2Error.redirectUriRequired, OAuth2Error.multiple(errors: [.invalidUrl, .invalidContext]), APIClientError.missingResponse(),
@@ -95,7 +95,7 @@ struct PublishedSurfaceTests {
         #expect(APIClientError.httpError(TokenError.cannotReplaceToken) != .httpError(TokenError.contextMissing))
     }
 
-    /// Compiled but never run, because the statics belong to the process.
+    /// Changes static properties. The function is compiled but not run, because these properties belong to the whole process.
     private func statics(token: Token, client: OAuth2Client, info: UserInfo) async throws {
         Token.idTokenValidator = AppTokenValidator()
         Token.idTokenValidator.issuedAtGraceInterval = 600

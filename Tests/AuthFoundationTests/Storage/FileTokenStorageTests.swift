@@ -5,7 +5,7 @@ import Testing
 @testable import AuthFoundation
 
 @CredentialActor
-@Suite("The encrypted vault")
+@Suite("Encrypted token vault")
 struct FileTokenStorageTests {
     private let folder = TemporaryFolder()
 
@@ -33,7 +33,7 @@ struct FileTokenStorageTests {
 
     // MARK: - On disk
 
-    @Test("Reading an empty vault creates no file")
+    @Test("Reads and removals in an empty token vault do not create its folder")
     func makesNothingToRead() throws {
         let storage = vault()
         #expect(storage.allIDs.isEmpty)
@@ -44,7 +44,7 @@ struct FileTokenStorageTests {
         #expect(!FileManager.default.fileExists(atPath: folder.url.path))
     }
 
-    @Test("Only the user can access the vault's folder and files")
+    @Test("The token vault's folder has mode 0700, and its files have mode 0600")
     func isPrivate() throws {
         try vault().add(token: .fixture(), metadata: nil, security: [])
         #expect(try folder.mode() == 0o700)
@@ -53,7 +53,7 @@ struct FileTokenStorageTests {
         for name in names { #expect(try folder.mode(of: name) == 0o600, "\(name)") }
     }
 
-    @Test("No file except the key contains a secret, a claim or a tag")
+    @Test("No file of the token vault contains a token, a claim or a tag in plain text")
     func encryptsAll() throws {
         let token = try Token.fixture(
             access: "secret-access", refresh: "secret-refresh", deviceSecret: "secret-device",
@@ -67,7 +67,7 @@ struct FileTokenStorageTests {
         }
     }
 
-    @Test("Equal tokens have different ciphertexts")
+    @Test("If the token vault stores an equal token again, the ciphertext differs")
     func usesFreshNonces() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -76,7 +76,7 @@ struct FileTokenStorageTests {
         #expect(try Data(contentsOf: entry("session-1")) != first)
     }
 
-    @Test("The next process finds the stored tokens")
+    @Test("A new FileTokenStorage for the same folder finds the stored token and the default token")
     func survivesRestart() throws {
         try vault().add(token: .fixture(), metadata: nil, security: [])
         let second = vault()
@@ -84,7 +84,7 @@ struct FileTokenStorageTests {
         #expect(try read("session-1", in: second) == .fixture())
     }
 
-    @Test("A change of another process is visible at the next access")
+    @Test("A change through one FileTokenStorage is visible at the next access through another FileTokenStorage of the same folder")
     func seesOthers() throws {
         let (one, two) = (vault(), vault())
         try one.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -102,7 +102,7 @@ struct FileTokenStorageTests {
         #expect(two.allIDs == ["a"])
     }
 
-    @Test("A vault that was deleted and created again is read with its new key")
+    @Test("If the token vault is deleted and created again, an open FileTokenStorage reads the vault with the new key")
     func seesNewVault() throws {
         let storage = vault()
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -115,7 +115,7 @@ struct FileTokenStorageTests {
 
     // MARK: - Crashes
 
-    @Test("Temporary files of a killed process have no effect and are removed")
+    @Test("A leftover temporary file of the token vault is ignored, and the next write removes the file")
     func survivesHalfWritten() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -128,7 +128,7 @@ struct FileTokenStorageTests {
         #expect(try !folder.names.contains(leftover))
     }
 
-    @Test("Files of other programs are not removed")
+    @Test("The token vault does not remove a .tmp file of another program")
     func sweepsOnlyItsOwn() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: folder.file("thesis.tmp"))
@@ -136,7 +136,7 @@ struct FileTokenStorageTests {
         #expect(try folder.names.contains("thesis.tmp"))
     }
 
-    @Test("A default whose token was never written counts as none")
+    @Test("If the default token's file is missing, the token vault has no default token, and the next added token becomes the default")
     func survivesDanglingDefault() throws {
         let storage = vault()
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -150,7 +150,7 @@ struct FileTokenStorageTests {
     // MARK: - Damage
 
     @Test(
-        "A damaged entry is kept, causes an error that names it, and does not affect others",
+        "A damaged vault entry is kept, causes an error that names the entry, and does not affect other entries",
         arguments: ["", "{", "null", #"{"format":1}"#, #"{"format":0,"kind":"credential","id":"bad","parts":{}}"#])
     func namesDamaged(_ content: String) throws {
         let storage = vault()
@@ -168,7 +168,7 @@ struct FileTokenStorageTests {
         #expect(storage.allIDs == ["good"])
     }
 
-    @Test("Every truncation of an entry is detected", arguments: [1, 10, 100, 400])
+    @Test("A truncated vault entry is rejected as damaged", arguments: [1, 10, 100, 400])
     func noticesTruncation(_ length: Int) throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -177,7 +177,7 @@ struct FileTokenStorageTests {
         expect(.damagedEntry, "session-1") { _ = try read("session-1", in: storage) }
     }
 
-    @Test("An entry under another name is rejected")
+    @Test("A vault entry that was copied into the file of another token is rejected as damaged")
     func noticesSwap() throws {
         let storage = vault()
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -189,7 +189,7 @@ struct FileTokenStorageTests {
         expect(.damagedEntry, "b") { _ = try read("b", in: storage) }
     }
 
-    @Test("A flipped bit in the token is detected, and the metadata stay readable")
+    @Test("A flipped bit in an encrypted token is detected, and the token's metadata can still be read")
     func noticesFlippedBit() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: Token.Metadata(token: .fixture(), tags: ["a": "b"]), security: [])
@@ -204,7 +204,7 @@ struct FileTokenStorageTests {
         #expect(try storage.metadata(for: "session-1").tags == ["a": "b"])
     }
 
-    @Test("An entry of a newer version is rejected with its name and not changed")
+    @Test("A vault entry of a newer format is not changed and causes an error that names the entry")
     func refusesNewer() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -215,7 +215,7 @@ struct FileTokenStorageTests {
         #expect(try Data(contentsOf: entry("session-1")) == newer)
     }
 
-    @Test("A refreshed token replaces a damaged entry, and the lost tags are reported")
+    @Test("A refreshed token replaces a damaged vault entry, and the damage is reported")
     func replacesDamaged() throws {
         let storage = vault()
         let failures = Locked<[VaultError]>([])
@@ -227,7 +227,7 @@ struct FileTokenStorageTests {
         #expect(failures.withLock { $0 }.map(\.code) == [.damagedEntry])
     }
 
-    @Test("A damaged default is reported and can be set again")
+    @Test("A damaged file of the default token is reported, and the default token can be set again")
     func tellsDamagedDefault() throws {
         let storage = vault()
         let failures = Locked<[VaultError]>([])
@@ -242,7 +242,7 @@ struct FileTokenStorageTests {
 
     // MARK: - Keys
 
-    @Test("A vault key of the app is not written to disk")
+    @Test("If the app supplies the vault key, the token vault creates no key file")
     func takesGivenKey() throws {
         let key = VaultKey.generate()
         try vault(key: key).add(token: .fixture(), metadata: nil, security: [])
@@ -250,7 +250,7 @@ struct FileTokenStorageTests {
         #expect(try read("session-1", in: vault(key: VaultKey(rawValue: key.rawValue))) == .fixture())
     }
 
-    @Test("A vault rejects reading and writing with another key than its own")
+    @Test("With a wrong vault key, tokens can be neither read nor added, but their IDs can be listed")
     func refusesWrongKey() throws {
         try vault(key: .generate()).add(token: .fixture(), metadata: nil, security: [])
         let storage = vault(key: .generate())
@@ -259,7 +259,7 @@ struct FileTokenStorageTests {
         #expect(storage.allIDs == ["session-1"])
     }
 
-    @Test("Entries without their key are rejected, and no new key is created")
+    @Test("If the key file of a token vault is missing, tokens can be neither read nor added, and no new key is created")
     func refusesMissingKey() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -269,7 +269,7 @@ struct FileTokenStorageTests {
         #expect(try !folder.names.contains("key"))
     }
 
-    @Test("An entry can be removed without its key")
+    @Test("A token can be removed from the vault even if the key file is missing")
     func removesWithoutKey() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -279,14 +279,14 @@ struct FileTokenStorageTests {
         #expect(vault().defaultTokenID == nil)
     }
 
-    @Test("A key file that others can read is rejected")
+    @Test("The token vault rejects a key file that other users can read")
     func refusesOpenKey() throws {
         try vault().add(token: .fixture(), metadata: nil, security: [])
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file("key").path)
         expect(.insecurePermissions, "key") { _ = try read("session-1", in: vault()) }
     }
 
-    @Test("A folder that others can change is rejected")
+    @Test("The token vault rejects a folder that other users can write to")
     func refusesOpenFolder() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         for mode in [0o777, 0o770] {
@@ -297,7 +297,7 @@ struct FileTokenStorageTests {
         }
     }
 
-    @Test("A vault key has 32 bytes and appears in no description", arguments: [0, 16, 31, 33])
+    @Test("A vault key must have 32 bytes, and no description contains its bytes", arguments: [0, 16, 31, 33])
     func refusesShortKeys(_ length: Int) throws {
         expect(.invalidKey, "key") { _ = try VaultKey(rawValue: Data(count: length)) }
         let key = try VaultKey(rawValue: Data(repeating: 0x41, count: 32))
@@ -306,7 +306,7 @@ struct FileTokenStorageTests {
         }
     }
 
-    @Test("An id that is too long for a file name is rejected")
+    @Test("The token vault rejects a token ID that is too long for a file name")
     func refusesLongIDs() throws {
         let id = String(repeating: "x", count: 111)
         expect(.invalidIdentifier, id) { try vault().add(token: .fixture(id: id), metadata: nil, security: []) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Migration", .serialized)
+@Suite("SDK version migrations", .serialized)
 struct MigrationTests {
     private final class Migrator: SDKVersionMigrator {
         private let state: Locked<(isNeeded: Bool, fails: Bool)>
@@ -23,7 +23,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("A required migration runs until it succeeds, and then never again")
+    @Test("An SDK migration that fails stays pending, and the next attempt completes the migration")
     func runs() throws {
         #expect(!Migration.isMigrationNeeded)
         Migration.register(migrator: Migrator(fails: true))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthFoundation
 
-/// A storage that must satisfy the contract, created anew for each test.
+/// A kind of storage that must satisfy the protocol's contract. Each test creates a new storage.
 enum StorageKind: String, CaseIterable, CustomTestStringConvertible {
     case memory, vault
 
@@ -31,13 +31,13 @@ private final class Listener: TokenStorageDelegate {
 }
 
 @CredentialActor
-@Suite("Every token storage keeps the contract")
+@Suite("Contract of every token storage")
 struct TokenStorageConformanceTests {
     private let folder = TemporaryFolder()
 
     nonisolated init() {}
 
-    @Test("An added token is read back completely", arguments: StorageKind.allCases)
+    @Test("A token storage returns an added token unchanged, with its metadata", arguments: StorageKind.allCases)
     func readsBack(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let token = try Token.fixture(
@@ -50,7 +50,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.allIDs == [token.id])
     }
 
-    @Test("The first token in an empty storage becomes the default, and later ones do not", arguments: StorageKind.allCases)
+    @Test("The first token in an empty token storage becomes the default token, and later tokens do not", arguments: StorageKind.allCases)
     func firstBecomesDefault(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         #expect(storage.defaultTokenID == nil)
@@ -63,7 +63,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.allIDs.sorted() == ["a", "b", "c"])
     }
 
-    @Test("Adding an id twice is rejected and changes nothing", arguments: StorageKind.allCases)
+    @Test("A token storage rejects a second token with the same ID and keeps the first token", arguments: StorageKind.allCases)
     func refusesDuplicates(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         try storage.add(token: .fixture(access: "one"), metadata: nil, security: [])
@@ -73,7 +73,7 @@ struct TokenStorageConformanceTests {
         #expect(try storage.get(token: "session-1", prompt: nil, authenticationContext: nil).accessToken == "one")
     }
 
-    @Test("Metadata of another token is rejected", arguments: StorageKind.allCases)
+    @Test("A token storage rejects a token with the metadata of another token, and stores nothing", arguments: StorageKind.allCases)
     func refusesForeignMetadata(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let other = try Token.Metadata(token: .fixture(id: "other"), tags: [:])
@@ -81,7 +81,8 @@ struct TokenStorageConformanceTests {
         #expect(storage.allIDs.isEmpty)
     }
 
-    @Test("The error of a token storage for an unknown id contains the id", arguments: StorageKind.allCases)
+    @Test(
+        "With an unknown ID, reads and changes of a token storage throw an error, but a removal does not", arguments: StorageKind.allCases)
     func namesUnknown(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let unknown = TokenError.tokenNotFound(id: "unknown")
@@ -95,7 +96,9 @@ struct TokenStorageConformanceTests {
         #expect(throws: Never.self) { try storage.remove(id: "unknown") }
     }
 
-    @Test("A replaced token keeps its position, its tags and its default", arguments: StorageKind.allCases)
+    @Test(
+        "A replacement token keeps the tags and the default status of the stored token, and must have the same ID",
+        arguments: StorageKind.allCases)
     func replaces(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let old = try Token.fixture(claims: ["name": .string("Jane")])
@@ -110,7 +113,9 @@ struct TokenStorageConformanceTests {
         #expect(throws: TokenError.cannotReplaceToken) { try storage.replace(token: old.id, with: .fixture(id: "other"), security: nil) }
     }
 
-    @Test("Removing the default leaves none, and the next first token becomes the default", arguments: StorageKind.allCases)
+    @Test(
+        "After the only token is removed, a token storage has no default token until the next token is added",
+        arguments: StorageKind.allCases)
     func removes(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -121,7 +126,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.defaultTokenID == "b")
     }
 
-    @Test("Removing another token keeps the default", arguments: StorageKind.allCases)
+    @Test("Removing a token that is not the default does not change the default token", arguments: StorageKind.allCases)
     func removesOther(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -130,7 +135,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.defaultTokenID == "a")
     }
 
-    @Test("Metadata can be replaced without the token", arguments: StorageKind.allCases)
+    @Test("A token's metadata can be replaced without a change to the token", arguments: StorageKind.allCases)
     func replacesMetadata(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let token = try Token.fixture()
@@ -141,7 +146,7 @@ struct TokenStorageConformanceTests {
         #expect(try storage.get(token: token.id, prompt: nil, authenticationContext: nil) == token)
     }
 
-    @Test("The delegate receives each change once, in order", arguments: StorageKind.allCases)
+    @Test("A token storage's delegate receives each change once, in order", arguments: StorageKind.allCases)
     func tells(_ kind: StorageKind) throws {
         var storage = kind.make(in: folder)
         let listener = Listener()
@@ -156,7 +161,9 @@ struct TokenStorageConformanceTests {
         #expect(listener.calls == ["added a", "default a", "added b", "default b", "replaced b", "removed b", "default nil"])
     }
 
-    @Test("Pending sign-outs stay stored, oldest first, until they are delivered", arguments: StorageKind.allCases)
+    @Test(
+        "A token storage returns pending revocations oldest first, keeps only the newest for each token, and can remove them",
+        arguments: StorageKind.allCases)
     func keepsRevocations(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         #expect(try storage.pendingRevocations().isEmpty)
@@ -173,7 +180,9 @@ struct TokenStorageConformanceTests {
         #expect(try storage.pendingRevocations().map(\.id) == ["a"])
     }
 
-    @Test("Any two ids are distinct", arguments: StorageKind.allCases)
+    @Test(
+        "Token IDs that differ only in case or contain special characters have separate entries in a token storage",
+        arguments: StorageKind.allCases)
     func keepsOddIDs(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let ids = ["A", "a", "../../etc/passwd", "ü/ß", ".", "a b\n"]

@@ -8,7 +8,7 @@ import Testing
 struct VaultSharingTests {
     private let folder = TemporaryFolder()
 
-    /// A separate process that holds a lock of the vault until it is killed.
+    /// Starts a process that holds a lock of the vault until the process is killed.
     private func holder(of lock: URL) async throws -> ChildProcess {
         let process = try ChildProcess(
             URL(filePath: "/usr/bin/flock"), ["--no-fork", lock.path, "/bin/sh", "-c", "echo held; exec sleep 600"])
@@ -16,7 +16,7 @@ struct VaultSharingTests {
         return process
     }
 
-    @Test("A change waits for another process up to the limit, and then throws an error that says so")
+    @Test("If another process holds the vault's lock, a write waits up to the timeout and throws a busy error, but reads succeed")
     func boundsTheWait() async throws {
         let storage = FileTokenStorage(directory: folder.url, lockTimeout: .milliseconds(50))
         try CredentialActor.synchronously { try storage.add(token: .fixture(id: "a"), metadata: nil, security: []) }
@@ -36,7 +36,7 @@ struct VaultSharingTests {
         }
     }
 
-    @Test("During a refresh of another process, this process waits and then uses its token")
+    @Test("If another process is refreshing a token, a refresh waits and then uses that process's new token without a request")
     func takesOverRefresh() async throws {
         let storage = WatchedStorage(FileTokenStorage(directory: folder.url))
         try await Credential.withStorage(storage, session: ScriptedIssuer()) {
@@ -50,13 +50,13 @@ struct VaultSharingTests {
             }
             holder.kill()
             _ = await holder.end()
-            // This sends no request: the script contains none.
+            // The refresh sends no request: the script contains no response.
             try await refreshed
             #expect(credential.token.accessToken == "access-of-other")
         }
     }
 
-    @Test("A refresh starts with the token that another process stored")
+    @Test("A refresh sends the refresh token that another process stored last")
     func beginsWithNewest() async throws {
         let session = ScriptedIssuer()
         session.on("/v1/token") { _, _ in .tokens("access-3", refresh: "refresh-3") }
@@ -72,7 +72,7 @@ struct VaultSharingTests {
         }
     }
 
-    @Test("refreshIfNeeded needs no request if another process has refreshed")
+    @Test("refreshIfNeeded sends no request if another process has already refreshed the token")
     func takesOverIfNeeded() async throws {
         let clock = ManualClock()
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedIssuer(), clock: clock) {
@@ -89,7 +89,7 @@ struct VaultSharingTests {
         }
     }
 
-    @Test("A credential that another process signed out is absent")
+    @Test("A credential that another process removed from the vault can be neither found nor refreshed")
     func seesSignOut() async throws {
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedIssuer()) {
             let credential = try Credential.store(.fixture())
@@ -102,7 +102,7 @@ struct VaultSharingTests {
     }
 
     @Test(
-        "The default folder comes from the environment, or is in the user's data folder",
+        "The vault's default folder comes from COUNTERSIGN_VAULT or an absolute XDG_DATA_HOME, and is otherwise in the home folder",
         arguments: [
             (["COUNTERSIGN_VAULT": "/srv/vault", "XDG_DATA_HOME": "/data"], "/srv/vault"),
             (["XDG_DATA_HOME": "/data"], "/data/countersign/shop/credentials"),
@@ -114,7 +114,7 @@ struct VaultSharingTests {
     }
 }
 
-/// A vault that reports when a refresh must wait for another process.
+/// A storage that signals when a refresh must wait for another process.
 private final class WatchedStorage: SharedTokenStorage {
     let hasWaited = Gate()
     private let vault: FileTokenStorage

@@ -3,10 +3,10 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Time")
+@Suite("HTTP dates, loopback hosts and PKCE")
 struct HTTPDateTests {
     @Test(
-        "A Date header is parsed in its only format",
+        "A Date header is parsed only in the IMF-fixdate format",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Fri, 15 Jan 2027 08:00:00 GMT", 1_800_000_000),
             ("06 Nov 1994 08:49:37 GMT", nil),
@@ -17,7 +17,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "Loopback hosts are recognized",
+        "localhost, its subdomains, 127.0.0.0/8 and ::1 are loopback hosts, and other hosts are not",
         arguments: [
             ("localhost", true), ("127.0.0.1", true), ("127.9.9.9", true), ("[::1]", true), ("app.localhost", true),
             ("127.0.0.1.example.com", false),
@@ -27,7 +27,7 @@ struct HTTPDateTests {
         #expect(LoopbackRule.isLoopback(host) == isLoopback)
     }
 
-    @Test("PKCE binds the challenge to the verifier as in RFC 7636, appendix B")
+    @Test("PKCE produces the code verifier and the challenge of the example in RFC 7636, appendix B")
     func pkce() throws {
         let octets: [UInt8] = [
             116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214, 191, 240, 91, 88, 5, 88,

@@ -4,11 +4,11 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Attacks: tokens that a header can't carry")
+@Suite("Attacks: tokens with characters that are invalid in a header")
 struct HostileTokenTests {
     static let values = ["a\r\nX-Role: admin", "a\nb", "a\rb", "a b", "a\tb", "a\u{0}b", "a\u{7F}b", "\u{E4}", "a\u{2028}b"]
 
-    @Test("A token response whose access token or token type has other than visible ASCII characters is rejected", arguments: values)
+    @Test("A token response is rejected if the access token or the token type has a character that is not visible ASCII", arguments: values)
     func rejected(value: String) async throws {
         for member in ["access_token", "token_type"] {
             let issuer = try IssuerFixture()
@@ -25,7 +25,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test("A refreshed token whose access token has a line break is rejected")
+    @Test("A refresh response is rejected if the access token contains a line break")
     func refreshed() async throws {
         let issuer = try IssuerFixture()
         let old = try await issuer.signIn(issuer.response(refresh: "refresh-1"))
@@ -34,7 +34,7 @@ struct HostileTokenTests {
         await #expect(throws: APIClientError.self) { try await issuer.client.refresh(old) }
     }
 
-    @Test("An access token of every visible ASCII character is accepted")
+    @Test("An access token that contains every visible ASCII character is accepted")
     func accepted() async throws {
         let all = String(String.UnicodeScalarView((0x21...0x7E).compactMap { Unicode.Scalar($0) }))
         let issuer = try IssuerFixture()

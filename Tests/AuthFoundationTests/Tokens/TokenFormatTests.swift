@@ -4,9 +4,9 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Tokens, received and stored")
+@Suite("Received and stored tokens")
 struct TokenFormatTests {
-    /// The stored format of version 1. It must stay readable: never change it.
+    /// A token in the stored format 1. This format must stay readable, so never change this text.
     private static let format1 = """
         {"version":1,"id":"Zk3a9qWc0rTn5uPzYx1LmA","issuedAt":1800000000.25,
         "context":{"configuration":{"issuerURL":"https://id.example.com/oauth2/default",
@@ -17,7 +17,7 @@ struct TokenFormatTests {
         "scope":"openid profile","future":{"x":[1,null]}}}
         """
 
-    @Test("A token that version 1 stored is decoded")
+    @Test("A token that was stored in format 1 can be decoded")
     func readsFormat1() throws {
         let token = try JSONDecoder().decode(Token.self, from: Data(Self.format1.utf8))
         #expect(token.id == "Zk3a9qWc0rTn5uPzYx1LmA" && token.issuedAt == Date(timeIntervalSince1970: 1_800_000_000.25))
@@ -27,13 +27,13 @@ struct TokenFormatTests {
         #expect(try JSONDecoder().decode(Token.self, from: JSONEncoder().encode(token)) == token)
     }
 
-    @Test("The stored form equals that of version 1")
+    @Test("A token is encoded exactly as in stored format 1")
     func writesFormat1() throws {
         let token = try JSONDecoder().decode(Token.self, from: Data(Self.format1.utf8))
         #expect(try JSON(JSONEncoder().encode(token)) == JSON(Self.format1))
     }
 
-    @Test("A stored token of a newer format is rejected with its name")
+    @Test("A stored token of a newer format is rejected with an error that has the version and tells the user to update the app")
     func refusesNewerFormat() throws {
         let newer = Self.format1.replacing("\"version\":1", with: "\"version\":2")
         let error = #expect(throws: TokenFormatError(version: 2)) { try JSONDecoder().decode(Token.self, from: Data(newer.utf8)) }
@@ -70,7 +70,7 @@ struct TokenFormatTests {
         #expect(error?.localizedDescription.contains("17") == false)
     }
 
-    @Test("Neither description nor mirror contains a secret")
+    @Test("Neither the description nor the mirror of a token contains a secret")
     func hidesSecrets() throws {
         let token = try Token.fixture(access: "secret-a", refresh: "secret-r", deviceSecret: "secret-d")
         var dumped = ""
@@ -79,7 +79,7 @@ struct TokenFormatTests {
     }
 
     @Test(
-        "The authorization header has the standard's spelling of the scheme, whatever the case of the token type",
+        "The Authorization header has the standard spelling of the scheme, regardless of the token type's case",
         arguments: [("bearer", "Bearer a"), ("BEARER", "Bearer a"), ("dpop", "DPoP a"), ("MAC", "MAC a")])
     func scheme(type: String, header: String) throws {
         let response = JSON.object(["token_type": .string(type), "access_token": .string("a"), "expires_in": .integer(3600)])
@@ -90,7 +90,7 @@ struct TokenFormatTests {
         #expect(token.tokenType == type)
     }
 
-    @Test("The contained tokens are returned by type, and the header consists of type and access token")
+    @Test("Token.token(of:) returns each contained token, and the Authorization header consists of token type and access token")
     func kinds() throws {
         let token = try Token.fixture(access: "a", refresh: "r", deviceSecret: "d")
         #expect(token.token(of: .accessToken) == "a" && token.token(of: .refreshToken) == "r" && token.token(of: .deviceSecret) == "d")

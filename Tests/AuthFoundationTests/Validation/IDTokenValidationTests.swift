@@ -11,7 +11,7 @@ struct IDTokenValidationTests {
     private static let now: Int64 = 1_800_000_000
 
     @Test(
-        "A valid token is accepted, whichever key of the issuer signed it",
+        "A valid ID token is accepted with the algorithms RS256, ES256 and EdDSA",
         arguments: [IssuerKeys.rs256, IssuerKeys.es256, IssuerKeys.edDSA])
     func acceptsGoodToken(key: Result<SigningKey, any Error>) async throws {
         let issuer = try IssuerFixture()
@@ -21,7 +21,7 @@ struct IDTokenValidationTests {
         #expect(token.issuedAt == issuer.clock.now)
     }
 
-    @Test("An algorithm that the issuer does not announce is rejected")
+    @Test("An ID token with an algorithm that the issuer does not announce is rejected")
     func refusesUnannouncedAlgorithm() async throws {
         let issuer = try IssuerFixture()
         await #expect(throws: JWTError.unsupportedAlgorithm(.es256)) {
@@ -29,7 +29,8 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("The algorithms none and HS256 are rejected even if the issuer announces them", arguments: ["none", "HS256"])
+    @Test(
+        "An ID token with the algorithm none or HS256 is rejected even if the issuer announces the algorithm", arguments: ["none", "HS256"])
     func refusesWeakAlgorithms(name: String) async throws {
         let issuer = try IssuerFixture()
         issuer.announce(["RS256", name])
@@ -88,7 +89,7 @@ struct IDTokenValidationTests {
         Case("an empty subject", ["sub": ""], error: .invalidSubject),
     ]
 
-    @Test("Each claim is checked", arguments: cases)
+    @Test("An ID token is rejected if its issuer, audience, times, nonce or subject is invalid", arguments: cases)
     func checksClaims(_ row: Case) async throws {
         let issuer = try IssuerFixture()
         let reply = issuer.response(idToken: try issuer.idToken(row.changes))
@@ -100,7 +101,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("The access token hash must match the access token")
+    @Test("An ID token is rejected if its at_hash does not match the access token")
     func checksAccessTokenHash() async throws {
         let issuer = try IssuerFixture()
         let hash = Data(Data(SHA256.hash(data: Data("access-1".utf8))).prefix(16)).base64URLEncoded
@@ -111,7 +112,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("A signature by another key with the same id is rejected")
+    @Test("An ID token that was signed by another key with the same key ID is rejected")
     func refusesStrangersSignature() async throws {
         let issuer = try IssuerFixture()
         await #expect(throws: JWTError.signatureInvalid) {
@@ -119,7 +120,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("An issuer over plain http is rejected, except on loopback")
+    @Test("An ID token whose issuer has a plain http URL is rejected, except on loopback")
     func refusesHTTPIssuer() throws {
         let issuer = try IssuerFixture()
         var validator = StandardIDTokenValidator()
@@ -135,7 +136,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("The leeway of the expiry has the configured length")
+    @Test("An ID token that expired 30 seconds ago is rejected by default, and accepted with an expiration leeway of 60 seconds")
     func leeway() throws {
         let issuer = try IssuerFixture()
         let token = try JWT(issuer.idToken(["exp": .integer(Self.now - 30)]))
@@ -148,7 +149,7 @@ struct IDTokenValidationTests {
         try validator.validate(token: token, issuer: url(ScriptedIssuer.base), clientId: "app", context: nil)
     }
 
-    @Test("A device whose clock is ten minutes slow signs in by the server's Date header")
+    @Test("If the device's clock is ten minutes slow, the client corrects the time with the server's Date header and accepts the ID token")
     func correctsDeviceClock() async throws {
         let issuer = try IssuerFixture()
         var reply = issuer.response(
@@ -161,7 +162,7 @@ struct IDTokenValidationTests {
         #expect(issuer.client.clockOffset == 600)
     }
 
-    @Test("A token that the corrected clock rejects causes an error about the device's clock")
+    @Test("If the corrected clock rejects an ID token, the error says how far the device's clock is behind")
     func namesWrongClock() async throws {
         let issuer = try IssuerFixture()
         var reply = issuer.response(idToken: try issuer.idToken())
@@ -182,7 +183,7 @@ func httpDate(_ seconds: Int64) -> String {
 }
 
 extension IssuerFixture {
-    /// Changes the algorithms in the discovery document.
+    /// Sets the signature algorithms in the discovery document.
     func announce(_ algorithms: [String]) {
         let names = algorithms.map { "\"\($0)\"" }.joined(separator: ",")
         session.on("/.well-known/openid-configuration") { _, _ in

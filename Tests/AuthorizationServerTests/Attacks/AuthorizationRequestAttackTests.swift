@@ -16,14 +16,15 @@ struct AuthorizationRequestAttackTests {
         }
     }
 
-    @Test("A client that must push its authorization requests gets invalid_request for an unpushed one, by GET and by POST")
+    @Test(
+        "A client that is required to push its requests gets invalid_request for a GET or POST authorization request that it did not push")
     func unpushed() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.pushingApp
             #expect(try app.error(try await server.wire.get(app.authorizeURL())) == "invalid_request")
             let form = try await server.wire.post("\(app.base)/authorize", Form.encode(app.parameters()))
             #expect(try app.error(form) == "invalid_request")
-            // Parameters beside the pushed request are ignored.
+            // The server ignores parameters in addition to the pushed request.
             let basic = ("Authorization", "Basic " + Data("\(app.id):\(try #require(app.secret))".utf8).base64EncodedString())
             let pushed = try await server.wire.post("\(app.base)/par", Form.encode(app.parameters()), headers: [basic])
             let uri = try #require(try pushed.json["request_uri"]?.stringValue, "\(pushed.body)")

@@ -26,7 +26,7 @@ struct ClientAuthenticationAttackTests {
     }
 
     @Test(
-        "A correct client secret that is sent by an unregistered method is rejected like a wrong secret",
+        "A correct client secret that is sent by an unregistered method is rejected with the same response as a wrong secret",
         arguments: ["token", "introspect", "revoke", "par", "device/authorize", "bc/authorize"])
     func otherMethod(endpoint: String) async throws {
         let server = try await PushServer.refusing().server
@@ -61,7 +61,7 @@ struct ClientAuthenticationAttackTests {
         return try await running.wire.post("\(base)/\(endpoint)", Form.encode(form))
     }
 
-    @Test("A client assertion with two audiences is rejected, even if one of them is this server")
+    @Test("A client assertion with two audiences is rejected, even if one audience is this server")
     func foreignAudience() async throws {
         try await RunningServer.with { running in
             let issuer = RunningServer.origin + "/oauth2/default"
@@ -80,7 +80,7 @@ struct ClientAuthenticationAttackTests {
         }
     }
 
-    @Test("With strict_audience and require_jti, an assertion needs the issuer as its audience and a jti, and is accepted once")
+    @Test("With strict_audience and require_jti, a client assertion needs a jti and the issuer as its only audience, and is accepted once")
     func strictAssertions() async throws {
         try await RunningServer.with { running in
             let issuer = RunningServer.origin + "/oauth2/default"
@@ -96,7 +96,7 @@ struct ClientAuthenticationAttackTests {
         }
     }
 
-    @Test("A client assertion is accepted at the endpoint of its audience, and rejected at another endpoint or server")
+    @Test("A client assertion whose audience is an endpoint is accepted at that endpoint, and rejected at other endpoints and servers")
     func otherEndpoint() async throws {
         try await RunningServer.with { running in
             let base = RunningServer.origin + Self.base

@@ -7,7 +7,7 @@ import Testing
 /// Attackers who overload the password hashing queue.
 @Suite("Attacks: password hashing queue")
 struct HashingQueueAttacks {
-    /// A block on the only thread of a hasher, until the gate is opened.
+    /// A gate that blocks the only thread of a hasher until it is opened.
     private struct Gate {
         let hasher: PasswordHasher
         private let semaphore = DispatchSemaphore(value: 0)
@@ -38,7 +38,7 @@ struct HashingQueueAttacks {
 
     private static let home = "198.51.100.7"
 
-    /// Sends wrong passwords and then the owner's correct one while the only hashing thread is blocked, then unblocks it.
+    /// Sends wrong passwords and then the owner's correct password while the only hashing thread is blocked. Then unblocks the thread.
     ///
     /// - Returns: The number of wrong passwords that were answered before the correct one, and the status of the correct one.
     private static func attack(
@@ -46,7 +46,7 @@ struct HashingQueueAttacks {
     ) async throws -> (before: Int, status: Int) {
         var organization = PushOrganization()
         organization.trustsForwardedAddresses = true
-        // A hash takes longer than a response, so responses arrive in the order of the hashes.
+        // Computing a hash takes longer than sending a response, so responses arrive in the order of the hashes.
         organization.passwordPolicy.scryptLogN = 13
         let hasher = PasswordHasher(width: 1, queueLimit: 100)
         organization.passwordHasher = hasher
@@ -83,21 +83,22 @@ struct HashingQueueAttacks {
         }
     }
 
-    @Test("Fewer than half of 90 wrong passwords from one address are answered before a correct one from another address")
+    @Test(
+        "Of 90 requests with wrong passwords from one address, fewer than half are answered before a correct password from another address")
     func oneAddress() async throws {
         let (before, status) = try await Self.attack(90) { _ in "203.0.113.66" }
         #expect(status == 200)
         #expect(before < 45, "\(before) were answered before")
     }
 
-    @Test("Fewer than half of the wrong passwords from 90 addresses are answered before a correct one from a known address")
+    @Test("Of requests with wrong passwords from 90 addresses, fewer than half are answered before a correct password from a known address")
     func manyAddresses() async throws {
         let (before, status) = try await Self.attack(90, isHomeKnown: true) { "203.0.113.\($0)" }
         #expect(status == 200)
         #expect(before < 45, "\(before) were answered before")
     }
 
-    @Test("A hashing queue that one address has filled drops a request of that address for a password from another address")
+    @Test("When 100 wrong passwords from one address fill the hashing queue, a correct password from another address still succeeds")
     func fullQueue() async throws {
         let (before, status) = try await Self.attack(100) { _ in "203.0.113.66" }
         #expect(status == 200)

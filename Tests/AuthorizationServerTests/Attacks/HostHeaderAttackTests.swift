@@ -35,7 +35,7 @@ struct HostHeaderAttackTests {
         #expect(try await Self.status(head).hasSuffix(" 200 OK"))
     }
 
-    @Test("A pipelined request without Host gets status 400, and the server reads no further request of the connection")
+    @Test("A pipelined request without a Host header gets status 400, and the server answers no further request on the connection")
     func pipelined() async throws {
         let answer = try await RunningServer.with { running in
             let requests =

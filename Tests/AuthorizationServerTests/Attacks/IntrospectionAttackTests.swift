@@ -12,7 +12,7 @@ struct IntrospectionAttackTests {
         return try await running.wire.post("/oauth2/default/v1/introspect", Form.encode(form)).json
     }
 
-    @Test("A resource server with introspection_audiences can introspect tokens for its audience and its own tokens, and no others")
+    @Test("A resource server with introspection_audiences sees only tokens for those audiences and its own tokens as active")
     func foreignAudience() async throws {
         try await RunningServer.with { running in
             let tokens = try await running.signIn()

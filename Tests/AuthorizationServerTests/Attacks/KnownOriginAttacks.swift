@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// Attackers who want their requests to count as the owner's, or the owner's to count as unknown.
+/// Attackers who want the server to treat their requests as the owner's, or the owner's requests as those of an unknown origin.
 @Suite("Attacks: known origins")
 struct KnownOriginAttacks {
     private static let attacker = "203.0.113.66"
@@ -21,7 +21,7 @@ struct KnownOriginAttacks {
         try await PushServer.with(organization, body)
     }
 
-    /// An app that requires one factor and has no back end.
+    /// Returns a client of an app that requires one factor and has no back end.
     private static func easy(_ server: PushServer, _ address: String) -> DirectClient { DirectClient(server, id: "easy-app").at(address) }
 
     /// Locks Jane's account for unknown origins.
@@ -29,7 +29,8 @@ struct KnownOriginAttacks {
         for _ in 0..<5 { _ = try await easy(server, attacker).password(["password": "wrong"]) }
     }
 
-    @Test("A lock for unknown origins applies at a back end's address, except for devices that the user has signed in with")
+    @Test(
+        "An account lock for unknown origins applies to sign-ins through a back end, except from devices that the user has signed in with")
     func backEndOfClient() async throws {
         try await Self.attack { server in
             let app = DirectClient(server, id: "mute-desk", additional: ["client_secret": "mute-desk-secret-0123"]).at(Self.backEnd)
@@ -42,7 +43,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("A push through a back end requires a number challenge even after an approval, except with a known device")
+    @Test("A push sign-in through a back end requires a number challenge even after an earlier approval, unless the device is known")
     func numberThroughBackEnd() async throws {
         var organization = PushOrganization(numberChallenge: .risky)
         organization.trustsForwardedAddresses = true
@@ -68,7 +69,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("A lock for unknown origins applies to a back end with an API token that does not forward user addresses")
+    @Test("An account lock for unknown origins applies to a back end that has an API token but does not forward user addresses")
     func backEndWithAPIToken() async throws {
         try await Self.attack(
             ClassicPolicy(signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: Self.apiToken)])
@@ -80,7 +81,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("A user address that a back end with an API token forwards from its gateway is known after a sign-in")
+    @Test("A user address that a back end with an API token forwards through its gateway becomes a known origin after a sign-in")
     func forwardedAddress() async throws {
         try await Self.attack(
             ClassicPolicy(
@@ -98,7 +99,7 @@ struct KnownOriginAttacks {
     }
 
     @Test(
-        "An attacker who writes the owner's and the gateway's address into X-Forwarded-For does not count as the owner",
+        "An attacker who writes the owner's and the gateway's address into X-Forwarded-For is still treated as an unknown origin",
         arguments: [true, false])
     func forgedGateway(isBehindProxy: Bool) async throws {
         let gateway = isBehindProxy ? Self.backEnd : "127.0.0.1"
@@ -120,7 +121,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("After a password change, origins where only the old password was proved are unknown, except the origin of the change")
+    @Test("After a password change, origins that are known only by the old password become unknown, except the origin of the change")
     func passwordChange() async throws {
         try await Self.attack { server in
             let new = "Another-Horse-8"
@@ -137,13 +138,13 @@ struct KnownOriginAttacks {
             let change: [String: JSONValue] = ["oldPassword": .string(PushOrganization.janesPassword), "newPassword": .string(new)]
             #expect(try ClassicStatus(try await owner.follow(due.next, of: due, change)).name == "SUCCESS")
             for _ in 0..<5 { _ = try await Self.easy(server, "192.0.2.44").password(["password": "wrong"]) }
-            // The lock for unknown origins would not apply to a known origin.
+            // If these origins were still known, the lock for unknown origins would not apply to them.
             for thief in [device, network] { try expectRefusal(try await thief.password(["password": new]), 400, "invalid_grant") }
             #expect(try await Self.easy(server, Self.home).password(["password": new]).status == 200)
         }
     }
 
-    @Test("On the hosted pages, a network that the user has signed in from is known, even for a client with a back end")
+    @Test("On the hosted pages, a network that the user has signed in from is a known origin, even if the client has a back end")
     func pagesOfClientWithBackEnd() async throws {
         try await Self.attack { server in
             func browser() -> WireBrowser {
@@ -160,7 +161,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("An attacker who knows only the password does not make the server forget where the owner proved a second factor")
+    @Test("Password-only sign-ins from 25 addresses do not make the server forget a network where the owner proved a second factor")
     func evictionByPassword() async throws {
         try await Self.attack { server in
             let app = try await ClassicClient(server).app()
@@ -176,7 +177,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("Wrong codes from a network that the server has forgotten still count, as wrong codes from unknown origins")
+    @Test("When the server forgets a known network, earlier wrong codes from that network count as wrong codes from unknown origins")
     func evictionKeepsCounts() async throws {
         try await Self.attack { server in
             let app = try await ClassicClient(server).app()
@@ -193,7 +194,7 @@ struct KnownOriginAttacks {
             #expect(try await first(app.code(), Self.home).status == 200)
             server.clock.advance(by: 30)
             try await guess(60)
-            // The owner proves a second factor at enough networks that the first one is forgotten.
+            // The owner proves a second factor at so many networks that the server forgets the first network.
             for number in 1...20 {
                 #expect(try await first(app.code(), "192.0.2.\(number)").status == 200)
                 server.clock.advance(by: 30)

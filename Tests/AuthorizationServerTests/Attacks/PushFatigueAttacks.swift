@@ -3,7 +3,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// An attacker who knows a password and wants the user to approve a push by sending many.
+/// An attacker who knows a user's password and sends many pushes, so that the user approves one by mistake.
 @Suite("Attacks: push fatigue")
 struct PushFatigueAttacks {
     @Test("Five denied pushes exhaust the user's push limit for five minutes, in one sign-in or in several", arguments: [true, false])
@@ -35,7 +35,7 @@ struct PushFatigueAttacks {
                 #expect(try await client.challenge(token).status == 200)
                 server.clock.advance(by: 70)
             }
-            // The first push is older than five minutes by now, and the second is not.
+            // The first push is now older than five minutes, and the second push is not.
             #expect(try await client.challenge(token).status == 200)
             let refused = try await client.challenge(token)
             try expectText(refused)
@@ -43,7 +43,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("A push that the user reports as suspicious ends the sign-in for every factor")
+    @Test("When the user reports a push as suspicious, the server rejects every further factor in that sign-in")
     func reported() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -65,7 +65,7 @@ struct PushFatigueAttacks {
     }
 
     @Test(
-        "A report of a suspicious push ends the sign-in and is logged, even after a newer push or another factor",
+        "Reporting a push as suspicious ends the sign-in and is logged, even if a newer push or another factor has replaced the push",
         arguments: Withdrawal.allCases)
     func reportedLate(_ withdrawal: Withdrawal) async throws {
         try await PushServer.with { server in
@@ -110,7 +110,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("On the hosted pages, five denied pushes exhaust the push limit, and another factor completes the sign-in")
+    @Test("On the hosted pages, five denied pushes exhaust the push limit, and the user can complete the sign-in with another factor")
     func denialsOnPages() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -137,7 +137,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("Denied and pending pushes after a password do not count against sign-ins that begin with a push")
+    @Test("Denied and pending pushes after a correct password do not count against the limit of sign-ins that begin with a push")
     func provedPushes() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -152,7 +152,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("A second SMS code within 30 seconds is refused with Retry-After and an error that clients show to the user")
+    @Test("A request for a second SMS code within 30 seconds is rejected with Retry-After and an error that clients show to the user")
     func resend() async throws {
         try await PushServer.with { server in
             try await server.give(.sms, "+15551234821")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Attackers who send pushes to a user and know only the user name.
+/// Attackers who know only a user name, and send many pushes to this user.
 @Suite("Attacks: push flooding")
 struct PushFloodingAttacks {
     private static let home = "198.51.100.7"
@@ -16,7 +16,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    /// A client whose requests come from its back end.
+    /// Returns a client whose requests come from its back end.
     private static func backEnd(_ client: DirectClient) -> DirectClient {
         DirectClient(client.server, id: "back-end", additional: ["client_secret": "back-end-secret-01234"]).at("10.1.2.3")
     }
@@ -59,7 +59,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("Limits on pushes without a password do not apply after the password or at an address that the owner has used")
+    @Test("Limits on pushes without a password do not apply after a correct password or at an address that the owner has used")
     func ownerIsExempt() async throws {
         try await Self.attack { client, phone in
             let known = try await client.at(Self.home).primaryCode()
@@ -84,7 +84,7 @@ struct PushFloodingAttacks {
         #expect(try await client.pollPrimary(code).status == 200)
     }
 
-    @Test("Pushes without a password from a known network do not count against the five pushes after the password")
+    @Test("Pushes that a known network requests without a password do not count against the limit of five pushes after the password")
     func provedPasswordIsExempt() async throws {
         try await Self.attack { client, phone in
             try await Self.signIn(client.at(Self.home), phone)
@@ -112,7 +112,7 @@ struct PushFloodingAttacks {
                 client.server.clock.advance(by: 301)
             }
             #expect(sent == 10)
-            // The owner's other network and a sign-in that proved the password are not over a limit.
+            // For the owner's other network, and for a sign-in that proved the password, no limit is exceeded.
             let elsewhere = client.at("192.0.2.44")
             try await Self.signIn(elsewhere, phone)
             for _ in 0..<4 { #expect(try await elsewhere.primary().status == 200) }
@@ -123,7 +123,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("An attacker who names another device in each request sends at most two pushes from one network")
+    @Test("An attacker who names a new device in each request can send at most two pushes from one network")
     func inventedDevices() async throws {
         try await Self.attack { client, _ in
             let backEnd = Self.backEnd(client)
@@ -134,7 +134,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("For pushes, a back end's address stays unknown after a sign-in, and a device that the owner has used is known")
+    @Test("Push limits for unknown origins apply to a back end's address even after a sign-in, but not to a device that the owner has used")
     func backEnd() async throws {
         try await Self.attack { client, phone in
             let backEnd = Self.backEnd(client)
@@ -169,7 +169,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("Pushes from one device of the user do not count against another device of the user")
+    @Test("Pushes from one device of the user do not count against the push limit of the user's other device")
     func twoDevices() async throws {
         try await Self.attack { client, phone in
             let devices = ["a-stolen-laptop", "a-device-of-jane"].map { Self.backEnd(client).with(device: $0) }

@@ -5,7 +5,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// The QR codes that set up authenticator apps and phones at the classic API, and the tickets in them.
+/// Attacks on the QR codes by which the classic API enrolls authenticator apps and phones, and on the tickets in these QR codes.
 @Suite("Attacks: QR codes of the classic API")
 struct QRCodeAttackTests {
     private static let totp: [String: JSONValue] = [
@@ -13,7 +13,7 @@ struct QRCodeAttackTests {
     ]
     private static let policy = ClassicPolicy(signOnPolicy: "two factors")
 
-    /// An enrolment of an authenticator app that waits for its first code, and the path of its picture.
+    /// An enrollment of an authenticator app that waits for its first code, and the path of its picture.
     private struct Pending {
         let status: ClassicStatus
         let path: String
@@ -45,7 +45,7 @@ struct QRCodeAttackTests {
         return "\(response.status) \(response.body)".replacing(/oae[0-9A-Za-z_-]+/, with: "")
     }
 
-    @Test("Another user's QR code is refused like an unknown one, whichever parts of its address are exchanged")
+    @Test("A QR code address that mixes parts of two users' addresses returns the same 404 response as an unknown address")
     func foreignPictures() async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
             let client = ClassicClient(server)
@@ -59,7 +59,7 @@ struct QRCodeAttackTests {
             let unknown = try await Self.look(
                 server, "/api/v1/users/00u00000000000000000/factors/ost00000000000000000/qr/AAAA")
             #expect(unknown.hasPrefix("404 "))
-            // The parts: 3 is the user, 5 the factor, 7 the secret.
+            // Part 3 is the user, part 5 the factor, part 7 the secret.
             for own in [[3], [5], [7], [3, 5], [3, 7], [5, 7]] {
                 var parts = johns
                 for index in own { parts[index] = janes[index] }
@@ -85,7 +85,7 @@ struct QRCodeAttackTests {
     }
 
     @Test(
-        "The QR code of an authenticator app is unavailable as soon as its sign-in no longer waits for the app",
+        "The QR code of an authenticator app setup is unavailable as soon as the sign-in no longer waits for the app's code",
         arguments: End.allCases)
     func pictureAfterwards(end: End) async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
@@ -117,7 +117,7 @@ struct QRCodeAttackTests {
                 _ = try await server.engine.setPassword(userID: id, to: "Another-Horse-8", context: context)
             }
             #expect(try await Self.look(server, pending.path).hasPrefix("404 "))
-            // A code completes no setup either.
+            // A code also no longer completes the setup.
             guard end != .activated else { return }
             let late = try await client.follow(
                 pending.status.next, of: pending.status, ["passCode": "000000"])
@@ -125,7 +125,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("A QR code is served for GET only, and never in a format that a browser would run as a page of this origin")
+    @Test("A QR code is served only for GET requests, and never in a format that a browser would run as a page of this origin")
     func formats() async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
             let path = try await Pending(ClassicClient(server)).path
@@ -149,7 +149,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("An enrolment ticket that several phones exchange concurrently enrols none of them")
+    @Test("If several phones exchange one enrollment ticket concurrently, no phone is enrolled")
     func ticketRace() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(
@@ -165,8 +165,8 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("An enrolment ticket enrols one phone, even if its access token is used several times concurrently")
-    func enrolmentRace() async throws {
+    @Test("An enrollment ticket enrolls only one phone, even if its access token is used several times concurrently")
+    func enrollmentRace() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(
                 client, try await ClassicPhone.begin(client, try await client.begin()))
@@ -186,7 +186,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("An enrolment ticket is rejected and not consumed for another app, grant type or scope, and at other endpoints")
+    @Test("An enrollment ticket is rejected and not consumed for another app, grant type or scope, and at other endpoints")
     func foreignTicket() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(

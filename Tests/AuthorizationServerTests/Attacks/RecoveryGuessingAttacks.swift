@@ -33,7 +33,7 @@ struct RecoveryGuessingAttacks {
         return (status, try await sent(client.server) > before ? try await client.server.messages.code() : nil)
     }
 
-    /// Returns the number of codes that were handed over for sending.
+    /// Returns the number of codes that the server sent.
     private static func sent(_ server: PushServer) async throws -> Int {
         try await server.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.mfa.code.send", limit: 1_000)).events
             .count { $0.outcome == .success }
@@ -75,7 +75,7 @@ struct RecoveryGuessingAttacks {
         }
     }
 
-    @Test("After the hourly budget of wrong recovery codes, codes from unknown addresses are rejected, and the event is logged")
+    @Test("When the hourly budget of wrong recovery codes is exhausted, the server rejects codes from unknown addresses and logs the event")
     func budget() async throws {
         try await Self.attack {
             $0.rateLimits.recoveryGuesses = 6
@@ -84,7 +84,7 @@ struct RecoveryGuessingAttacks {
             let home = Self.client(server, "198.51.100.7")
             #expect(try await home.begin().name == "SUCCESS")
             let attacker = Self.client(server, "203.0.113.66")
-            // Started before the budget is spent; the correct guess follows after it.
+            // This recovery starts before the budget is spent. The correct guess follows afterwards.
             let (waiting, right) = try await Self.begin(attacker, PushOrganization.john)
             let (open, code) = try await Self.begin(attacker)
             for _ in 0..<3 { _ = try await Self.guess(attacker, open, code == "000000" ? "000001" : "000000") }
@@ -96,7 +96,7 @@ struct RecoveryGuessingAttacks {
             server.clock.advance(by: 60)
             let (own, mine) = try await Self.begin(home)
             #expect(try ClassicStatus(try await Self.guess(home, own, try #require(mine))).name == "PASSWORD_RESET")
-            // The next hour has a budget of its own.
+            // The next hour has its own budget.
             server.clock.advance(by: 3_600)
             let (later, fresh) = try await Self.begin(attacker, PushOrganization.john)
             #expect(try ClassicStatus(try await Self.guess(attacker, later, try #require(fresh))).name == "PASSWORD_RESET")

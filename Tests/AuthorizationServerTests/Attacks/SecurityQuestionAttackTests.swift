@@ -4,8 +4,8 @@ import JOSE
 import TestSupport
 import Testing
 
-/// The attacker has the user's password, mailbox and telephone, and guesses the answer to the security question: as the second factor
-/// of the classic API, in its recovery, and in the recovery of the hosted pages.
+/// An attacker who has the user's password, mailbox and telephone, and guesses the answer to the security question: as the second factor of
+/// the classic API, in the recovery of the classic API, and in the recovery on the hosted pages.
 @Suite("Attacks: security question guessing at several endpoints", .timeLimit(.minutes(3)))
 struct SecurityQuestionAttackTests {
     private static let right = "Swimming cup"
@@ -38,7 +38,7 @@ struct SecurityQuestionAttackTests {
             return status
         }
 
-        /// Answers as the second factor.
+        /// Answers the question as the second factor of a sign-in.
         func answer(_ text: String, in status: ClassicStatus) async throws -> WireResponse {
             try await client.follow(try status.factor("question")["_links"]?["verify"], of: status, ["answer": .string(text)])
         }
@@ -54,7 +54,7 @@ struct SecurityQuestionAttackTests {
             return status
         }
 
-        /// Answers in a recovery.
+        /// Answers the question in a recovery.
         func answer(_ text: String, recovering status: ClassicStatus) async throws -> WireResponse {
             try await client.follow(status.next, of: status, ["answer": .string(text)])
         }
@@ -110,7 +110,7 @@ struct SecurityQuestionAttackTests {
         }
     }
 
-    @Test("Answers to a locked security question do not count against the recovery budget of all users")
+    @Test("Answers to a locked security question do not count against the recovery budget that all users share")
     func budget() async throws {
         try await Attacker.with(recoveryGuesses: 3) { attacker in
             for round in 0..<5 {

@@ -2,7 +2,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Login CSRF: a page of another site makes the victim's browser exchange the attacker's session token.
+/// An attacker who attempts login CSRF: a page of another site makes the victim's browser exchange the attacker's session token.
 @Suite("Attacks: session tokens posted from other sites")
 struct SessionOriginAttackTests {
     private static let organization = PushOrganization(
@@ -43,7 +43,7 @@ struct SessionOriginAttackTests {
         }
     }
 
-    @Test("A session token starts a session from the server's own origin, a trusted origin, and a program that is no browser")
+    @Test("A session token starts a session if it comes from the server's own origin, a trusted origin or a client that is not a browser")
     func trusted() async throws {
         try await PushServer.with(Self.organization) { server in
             let callers: [[(String, String)]] = [

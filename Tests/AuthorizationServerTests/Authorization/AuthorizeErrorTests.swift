@@ -58,7 +58,7 @@ struct AuthorizeErrorTests {
     }
 
     @Test(
-        "The server reports errors of an authorization request to the client's redirect URI, with its state",
+        "An invalid authorization request with a valid client and redirect URI is redirected to the client with an OAuth error and the state",
         arguments: [
             Case(changes: ["response_type": ""]), Case(changes: ["response_type": "token"], error: "unsupported_response_type"),
             Case(changes: ["response_type": "code id_token"], error: "unsupported_response_type"),
@@ -109,7 +109,7 @@ struct AuthorizeErrorTests {
     }
 
     @Test(
-        "A missing, too long or non-printable state gets invalid_request and is not returned",
+        "An authorization request whose state is missing, too long or non-printable gets invalid_request, and the state is not returned",
         arguments: ["", longText, "a\u{1}b", "\u{E9}"])
     func state(_ state: String) async throws {
         let server = try await PushServer.refusing().server
@@ -119,7 +119,7 @@ struct AuthorizeErrorTests {
         #expect(answer["state"] == nil)
     }
 
-    @Test("The redirect to the client escapes the state, so that it adds no parameter and no header")
+    @Test("The authorization response escapes the state, so that the state cannot add a parameter or a header")
     func escaped() async throws {
         let server = try await PushServer.refusing().server
         let app = WireRelyingParty.readingApp
@@ -131,7 +131,7 @@ struct AuthorizeErrorTests {
     }
 
     @Test(
-        "A repeated parameter is rejected, on an error page if it is the client ID or the redirect URI",
+        "A repeated parameter of an authorization request is rejected: on an error page for client_id and redirect_uri, otherwise with invalid_request",
         arguments: ["state", "scope", "client_id", "redirect_uri"])
     func twice(name: String) async throws {
         let server = try await PushServer.refusing().server
@@ -146,7 +146,7 @@ struct AuthorizeErrorTests {
         }
     }
 
-    @Test("An unreadable authorization request gets status 400, an unknown server 404 and another method 405")
+    @Test("An authorization request returns 400 if it is malformed, 404 at an unknown server and 405 for an unsupported method")
     func unreadable() async throws {
         let server = try await PushServer.refusing().server
         for query in ["client_id=%GG", "client_id=%FF", "a=%00"] {

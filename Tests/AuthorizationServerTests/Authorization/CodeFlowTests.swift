@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Authorization code flow")
 struct CodeFlowTests {
-    @Test("A sign-in with a password yields a code, which the client exchanges for tokens")
+    @Test("A sign-in with a password on the hosted page yields an authorization code, which the client exchanges for tokens")
     func password() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -27,7 +27,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("A sign-in page waits for the push of the second factor, and yields a code after its approval")
+    @Test("The sign-in page waits for the push of the second factor, and yields an authorization code after the user approves the push")
     func push() async throws {
         try await PushServer.with(PushOrganization(numberChallenge: .always)) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -48,7 +48,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("A confidential client that opted out of PKCE exchanges its code with its secret at the org server")
+    @Test("A confidential client that opted out of PKCE can exchange its code with its client secret at the org authorization server")
     func confidential() async throws {
         try await PushServer.with { server in
             var app = WireRelyingParty.legacyApp

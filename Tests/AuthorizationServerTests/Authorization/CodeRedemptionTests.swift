@@ -31,7 +31,7 @@ struct CodeRedemptionTests {
         }
     }
 
-    @Test("Of several concurrent exchanges of one code, one succeeds, and its access token is revoked")
+    @Test("Of several concurrent exchanges of one authorization code, exactly one succeeds, and the access token that it issued is revoked")
     func race() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -49,7 +49,7 @@ struct CodeRedemptionTests {
     }
 
     @Test(
-        "A code is rejected with another client, redirect URI, verifier or server, and is not consumed by the attempt",
+        "A code exchange with a wrong client, redirect URI, verifier or server is rejected and does not consume the authorization code",
         arguments: [
             ["redirect_uri": "https://reading.example.com/callback"], ["redirect_uri": ""], ["code_verifier": ""],
             ["code_verifier": "another-verifier-of-forty-three-characters-0123"], ["code_verifier": WireRelyingParty.challenge],
@@ -77,7 +77,7 @@ struct CodeRedemptionTests {
         }
     }
 
-    @Test("A code verifier for a code without a challenge is rejected, and the code is not consumed")
+    @Test("A code_verifier is rejected for an authorization code without a code_challenge, and the code is not consumed")
     func downgrade() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.legacyApp
@@ -87,7 +87,7 @@ struct CodeRedemptionTests {
         }
     }
 
-    @Test("A code exchange is rejected without a confidential client's authentication, or without a code")
+    @Test("A code exchange is rejected if the authentication of a confidential client is wrong or missing, or if the code is missing")
     func client() async throws {
         try await PushServer.with { server in
             var app = WireRelyingParty.webApp

@@ -109,7 +109,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("Changing an expired password ends the user's sessions, grants and unfinished sign-ins in other browsers")
+    @Test("Changing an expired password revokes the user's sessions, grants and unfinished sign-ins in other browsers")
     func endsOthers() async throws {
         try await PushServer.with(Self.organization) { server in
             let app = WireRelyingParty.readingApp
@@ -137,7 +137,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("Of several concurrent submissions of a new password, one changes the password, and all continue the sign-in")
+    @Test("Of several concurrent submissions of a new password, exactly one changes the password, and all submissions continue the sign-in")
     func race() async throws {
         try await PushServer.with(Self.organization) { server in
             let app = WireRelyingParty.readingApp
@@ -165,7 +165,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("The password grant rejects an expired password with a message to set a new one in a browser")
+    @Test("The password grant rejects an expired password with a message to set a new password in a browser")
     func direct() async throws {
         try await PushServer.with(Self.organization) { server in
             _ = try await server.engine.expirePassword(userID: Self.janesID(server), context: Self.context(server))

@@ -36,7 +36,7 @@ struct HostedEnrollmentTests {
             #expect(tokens.idToken["amr"] == ["pwd", "otp", "mfa"])
             #expect(try await server.logged("user.mfa.factor.activate") == 1)
 
-            // The next sign-in asks for the app, and the code from the setup is consumed.
+            // The next sign-in requires the app's code, and the code from the setup is consumed.
             let other = WireBrowser(server.wire)
             let again = try await other.signIn(try await app.begin(other))
             #expect(again.body.contains("asks for a second factor") && !again.body.contains("Set up"))
@@ -46,7 +46,7 @@ struct HostedEnrollmentTests {
         }
     }
 
-    @Test("A setup code is rejected when the page showed the secret more than ten minutes ago")
+    @Test("The setup code of an authenticator app is rejected if the setup page showed the secret more than ten minutes ago")
     func late() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)

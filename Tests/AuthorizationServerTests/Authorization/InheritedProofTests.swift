@@ -8,7 +8,7 @@ import Testing
 struct InheritedProofTests {
     private static let manage = "openid \(PushOrganization.manageScope)"
 
-    /// The web app at the org server, which has the scope that registers keys.
+    /// The web app at the org server, with the scope that permits the registration of keys.
     private static var manager: WireRelyingParty {
         var app = WireRelyingParty.webApp
         app.base = "/oauth2/v1"
@@ -47,7 +47,9 @@ struct InheritedProofTests {
         }
     }
 
-    @Test("A session's second factor by a phone is invalid after the phone is removed or suspended", arguments: ["removed", "suspended"])
+    @Test(
+        "A second factor that a session got from a phone becomes invalid after the phone is removed or suspended",
+        arguments: ["removed", "suspended"])
     func takenAway(_ how: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -83,7 +85,7 @@ struct InheritedProofTests {
         }
     }
 
-    @Test("A consent page yields no code after the session's proof has become older than max_age")
+    @Test("A consent page yields no authorization code after the sign-in of the session has become older than max_age")
     func grownOld() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -108,7 +110,7 @@ struct InheritedProofTests {
         }
     }
 
-    @Test("A finished sign-in page issues another code for five minutes, and none after that")
+    @Test("A finished sign-in page issues another authorization code within five minutes, and no code afterwards")
     func finishedPage() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)

@@ -67,7 +67,7 @@ struct MailLinkPageTests {
         }
     }
 
-    @Test("Denying a mailed link ends the sign-in, invalidates its code and is logged as suspicious activity")
+    @Test("If the user denies a sign-in through the mailed link, the mailed code becomes invalid, and suspicious activity is logged")
     func denies() async throws {
         try await Self.with { server in
             let browser = WireBrowser(server.wire)
@@ -99,7 +99,7 @@ struct MailLinkPageTests {
         }
     }
 
-    @Test("A mailed link is confirmed only by its own page's form, and all invalid links get the same response")
+    @Test("Only the form on a mailed link's page confirms the link, and all invalid links get the same response")
     func attacks() async throws {
         try await Self.with { server in
             let browser = WireBrowser(server.wire)

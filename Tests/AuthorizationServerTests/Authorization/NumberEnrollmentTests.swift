@@ -26,7 +26,7 @@ struct NumberEnrollmentTests {
         page.body.matches(of: /name="choice" value="([^"]+)"/).map { String($0.1) }
     }
 
-    @Test("The setup page offers the factors that the policy allows, and no security question", arguments: [true, false])
+    @Test("The factor setup page offers the factors that the policy allows, and no security question", arguments: [true, false])
     func offers(enrollsPhones: Bool) async throws {
         try await Self.with(Self.policy) {
             $0.enrollsByTicket = enrollsPhones
@@ -41,7 +41,9 @@ struct NumberEnrollmentTests {
         try await Self.with(nil) { _, _, page in #expect(Self.offered(page).isEmpty && page.body.contains("/enroll\"")) }
     }
 
-    @Test("A user sets up a telephone by its number and the code sent to it, and is signed in with it", arguments: ["sms", "voice"])
+    @Test(
+        "A user sets up a telephone with its number and a code sent to that number, and is then signed in with two factors",
+        arguments: ["sms", "voice"])
     func telephone(channel: String) async throws {
         try await Self.with { server, browser, offer in
             var page = try await browser.submit(offer, "set-up", ["choice": channel])
@@ -67,7 +69,7 @@ struct NumberEnrollmentTests {
         }
     }
 
-    @Test("A user sets up a mailbox by the code sent to it")
+    @Test("A user sets up a mailbox as a factor with a code that is sent to the mailbox")
     func mailbox() async throws {
         try await Self.with { server, browser, offer in
             let page = try await browser.submit(offer, "set-up", ["choice": "email"])

@@ -18,7 +18,7 @@ struct PushedRequestWireTests {
     }
 
     @Test(
-        "A pushed authorization request can be JSON, with numbers as numbers",
+        "A pushed authorization request can be a JSON object whose numeric parameters are JSON numbers",
         arguments: ["application/json", "Application/JSON; charset=utf-8"])
     func asJSON(type: String) async throws {
         try await PushServer.with { server in
@@ -37,7 +37,8 @@ struct PushedRequestWireTests {
         }
     }
 
-    @Test("In JSON, a public client pushes with its client ID, and a confidential client must authenticate by one method")
+    @Test(
+        "A JSON pushed request needs only the client ID of a public client, and exactly one authentication method of a confidential client")
     func clients() async throws {
         let server = try await PushServer.refusing().server
         let reading = JSONValue.object(WireRelyingParty.readingApp.parameters().mapValues(JSONValue.string))
@@ -49,7 +50,7 @@ struct PushedRequestWireTests {
     }
 
     @Test(
-        "A JSON member that is neither valid text nor an integer is rejected, even in an unknown parameter",
+        "A pushed JSON request is rejected if a member is neither valid text nor an integer, even if the parameter is unknown",
         arguments: [["a"], ["a": "b"], .null, 1.5, true, "a\u{0}b"] as [JSONValue])
     func members(value: JSONValue) async throws {
         let server = try await PushServer.refusing().server
@@ -72,7 +73,7 @@ struct PushedRequestWireTests {
     }
 
     @Test(
-        "Pushing with another content type or method is rejected, and so is JSON at the token endpoint",
+        "The PAR endpoint rejects unsupported content types and methods, and the token endpoint rejects JSON",
         arguments: ["text/json", "application/json; charset=latin1", "text/plain"])
     func types(type: String) async throws {
         let server = try await PushServer.refusing().server
@@ -103,7 +104,7 @@ struct PushedRequestWireTests {
         try expectRefusal(asForm, 400, error)
     }
 
-    @Test("OpenID Connect scopes without openid get 403 access_denied, and other scopes need no openid")
+    @Test("A pushed request with OpenID Connect scopes but without openid returns 403 access_denied, and other scopes do not need openid")
     func withoutOpenID() async throws {
         let server = try await PushServer.refusing().server
         for scope in ["profile", "messages.read email", "address offline_access"] {

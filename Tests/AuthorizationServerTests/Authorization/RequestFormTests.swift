@@ -88,7 +88,7 @@ struct RequestFormTests {
         _ = try await Self.pushed(.readingApp, server)
     }
 
-    @Test("An authorization request by POST is redirected to a link, so that the browser sends its cookies")
+    @Test("An authorization request by POST is redirected to a GET URL, so that the browser sends its cookies")
     func form() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -220,7 +220,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("An app that requires consent gets a code after the user consents, once for the same scopes")
+    @Test("An app that requires consent gets a code only after the user consents, and the server does not ask again for the same scopes")
     func consent() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty(

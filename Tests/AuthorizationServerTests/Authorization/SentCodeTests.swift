@@ -21,7 +21,7 @@ struct SentCodeTests {
     private static func wrong(_ code: String) -> String { code == "000000" ? "000001" : "000000" }
 
     @Test(
-        "A code by text or call: the page masks the number, allows a retry after a wrong code, and signs the user in",
+        "For a code by SMS or call, the sign-in page masks the phone number and accepts the correct code after a wrong code",
         arguments: ["sms", "voice"])
     func telephone(factor: String) async throws {
         try await PushServer.with { server in
@@ -48,7 +48,7 @@ struct SentCodeTests {
         }
     }
 
-    @Test("Another code is sent after 30 seconds at the earliest, and replaces the first code")
+    @Test("The sign-in page sends a new SMS code only after 30 seconds, and the new code replaces the first code")
     func another() async throws {
         try await PushServer.with { server in
             try await server.give(.sms, "+49 30 5550123")
@@ -70,7 +70,7 @@ struct SentCodeTests {
         }
     }
 
-    @Test("Wrong codes of several sign-ins count together, and a code for one sign-in is rejected in another")
+    @Test("Wrong SMS codes in several sign-ins count together, and a code that was sent for one sign-in is rejected in another sign-in")
     func attacks() async throws {
         var organization = PushOrganization()
         organization.passwordPolicy.lockoutAttempts = 50
@@ -104,7 +104,7 @@ struct SentCodeTests {
         }
     }
 
-    @Test("Requesting a code withdraws a waiting push, and a push requested after the code still completes the sign-in")
+    @Test("Requesting an SMS code withdraws a waiting push, and a push requested after the code still completes the sign-in")
     func besidePush() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -130,7 +130,7 @@ struct SentCodeTests {
         }
     }
 
-    @Test("A sent code expires after five minutes, and the page does not offer the security question as a factor")
+    @Test("An SMS code expires after five minutes, and the sign-in page does not offer the security question as a second factor")
     func limits() async throws {
         try await PushServer.with { server in
             try await server.give(.sms, "+49 30 5550123")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Browser sessions")
 struct SessionTests {
-    /// A browser that signed Jane in to an app with one factor.
+    /// Returns a browser in which Jane has signed in to an app with one factor.
     private static func signedIn(_ server: PushServer) async throws -> WireBrowser {
         let browser = WireBrowser(server.wire)
         let app = WireRelyingParty.readingApp
@@ -20,7 +20,7 @@ struct SessionTests {
 
     private static func context(_ server: PushServer) -> RequestContext { RequestContext(now: server.clock.now, requestID: "test") }
 
-    @Test("A second app at another server gets its code without a page, with the auth_time of the first sign-in")
+    @Test("A second app at another authorization server gets its code without a page, with the auth_time of the first sign-in")
     func singleSignOn() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -33,7 +33,7 @@ struct SessionTests {
             #expect(response.status == 302)
             let tokens = try await IssuedTokens(
                 try await app.exchange(try app.code(response), server.wire), keysFrom: app.base, server.wire)
-            // The same auth_time as in tokens issued at once, where it must be smaller than iat.
+            // These tokens have the same auth_time as tokens that are issued at once, whose auth_time must be smaller than iat.
             #expect(tokens.idToken["auth_time"] == .integer(time - 1))
             // The user proved nothing new, so the browser keeps its secret.
             #expect(browser.cookies["session"] == secret)
@@ -42,7 +42,7 @@ struct SessionTests {
         }
     }
 
-    @Test("An app that requires two factors asks a session for the second only, and its proof replaces the session secret")
+    @Test("For an app that requires two factors, a signed-in user proves only the second factor, and the session gets a new secret")
     func stepUp() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -68,7 +68,7 @@ struct SessionTests {
     }
 
     @Test(
-        "A session expires after its idle time and after its absolute lifetime",
+        "A browser session expires after its idle time and after its absolute lifetime",
         arguments: [(7_199.0, 1, true), (7_200, 1, false), (7_000, 13, false)])
     func lifetime(seconds: TimeInterval, times: Int, isOpen: Bool) async throws {
         try await PushServer.with { server in
@@ -90,7 +90,7 @@ struct SessionTests {
     enum Ending: CaseIterable, Sendable { case password, deactivation, suspension, everywhere }
 
     @Test(
-        "A new password, a deactivation, a suspension or a sign-out everywhere ends sessions, unfinished sign-ins and codes",
+        "A new password, a deactivation, a suspension or a sign-out everywhere revokes the user's sessions, unfinished sign-ins and codes",
         arguments: Ending.allCases)
     func ended(by ending: Ending) async throws {
         try await PushServer.with { server in
@@ -120,7 +120,7 @@ struct SessionTests {
     }
 
     @Test(
-        "The page asks for the password again for prompt=login, for an exceeded max_age and for the app's own rule",
+        "A signed-in user must enter the password again if prompt=login is set, or if max_age or the app's own maximum age is exceeded",
         arguments: ["prompt", "max_age", "zero", "rule"])
     func again(_ what: String) async throws {
         try await PushServer.with { server in
@@ -180,7 +180,7 @@ struct SessionTests {
         }
     }
 
-    @Test("With an ID token hint, another user's sign-in is rejected, and so is a hint of another client")
+    @Test("With an id_token_hint, a sign-in of another user is rejected, and a hint that was issued to another client is rejected")
     func hint() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -198,7 +198,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Requested acr_values can require a second factor and are returned as acr, and an unmet requirement is an error")
+    @Test("Requested acr_values can require a second factor and are returned as acr; if the values cannot be met, the client gets an error")
     func contextClasses() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)

@@ -55,7 +55,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("A backchannel poll before its interval gets slow_down, and the request stays pending", .onOneServer)
+    @Test("A backchannel poll before the polling interval has passed gets slow_down, and the request stays pending", .onOneServer)
     func pace() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -70,7 +70,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("A backchannel request that the user denied gets access_denied, and then invalid_grant")
+    @Test("After the user denies a backchannel request, the first poll gets access_denied and the next poll gets invalid_grant")
     func denied() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -82,7 +82,8 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("A backchannel request gets expired_token after its lifetime, and a later approval is rejected", arguments: [nil, 1, 30])
+    @Test(
+        "A poll after the lifetime of a backchannel request gets expired_token, and a later approval is rejected", arguments: [nil, 1, 30])
     func expiry(seconds: Int?) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -119,7 +120,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("A backchannel request and the code of a push sign-in are not interchangeable")
+    @Test("A push sign-in poll rejects an auth_req_id, and a backchannel poll rejects the oob_code of a push sign-in")
     func kinds() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)

@@ -18,7 +18,7 @@ struct BackchannelLogoutTests {
         return (try JSONValue(parsing: try Base64URL.decode(String(header))), try JSONValue(parsing: parsed.payload))
     }
 
-    @Test("A sign-out sends each registered application one logout token, which is valid for nothing else")
+    @Test("A sign-out sends each registered application one logout token, which is invalid as an ID token hint and at introspection")
     func token() async throws {
         try await PushServer.with { server in
             let signedIn = try await LogoutTests.SignedIn(server, .webApp)
@@ -92,7 +92,9 @@ struct BackchannelLogoutTests {
         }
     }
 
-    @Test("Connecting a device as another user notifies the applications of the browser's previous session", .timeLimit(.minutes(2)))
+    @Test(
+        "When another user connects a device in the browser, the applications of the previous user's session are notified",
+        .timeLimit(.minutes(2)))
     func replacedForDevice() async throws {
         try await PushServer.with { server in
             let (_, userCode) = try await WireDevice(server.wire).begin()
@@ -106,14 +108,14 @@ struct BackchannelLogoutTests {
         }
     }
 
-    /// Ends Jane's sessions as the command does, which has no delivery of its own.
+    /// Ends Jane's sessions like the command, which has no delivery.
     private static func endSessions(_ jane: LogoutTests.SignedIn, _ server: PushServer, at now: Date) async throws {
         let engine = Engine(store: server.engine.store, environment: server.engine.environment)
         let id = try #require(jane.tokens.idToken["sub"]?.stringValue)
         #expect(try await engine.endSessions(ofUser: id, context: RequestContext(now: now, requestID: "users-end-sessions")) == 1)
     }
 
-    /// Runs the deliveries of another server on the same store, with a clock of its own.
+    /// Runs the deliveries of another server on the same store, with its own clock.
     private static func withDeliveries(
         of server: PushServer, _ body: (RecordingLogoutSender, ManualClock) async throws -> Void
     ) async throws {
@@ -127,7 +129,7 @@ struct BackchannelLogoutTests {
         }
     }
 
-    @Test("A sign-out that another process commits is sent within five seconds", .timeLimit(.minutes(2)))
+    @Test("Applications are notified within five seconds of a sign-out that another process commits", .timeLimit(.minutes(2)))
     func fromAnotherProcess() async throws {
         try await PushServer.with { server in
             let jane = try await LogoutTests.SignedIn(server, .webApp)
@@ -142,7 +144,7 @@ struct BackchannelLogoutTests {
         }
     }
 
-    @Test("A sign-out whose notification was not sent before a stop is sent at the next start", .timeLimit(.minutes(2)))
+    @Test("A logout notification that was not sent before the server stopped is sent at the next start", .timeLimit(.minutes(2)))
     func afterRestart() async throws {
         try await PushServer.with { server in
             let jane = try await LogoutTests.SignedIn(server, .webApp)

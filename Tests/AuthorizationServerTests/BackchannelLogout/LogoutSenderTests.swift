@@ -53,7 +53,7 @@ struct LogoutSenderTests {
         #expect(requests.count == 1)
     }
 
-    @Test("After a server error or a closed connection, the sender retries after growing pauses")
+    @Test("After a server error or a closed connection, the logout token sender retries with growing pauses")
     func retried() async throws {
         let (outcome, requests, pauses) = try await Self.send([PlainListener.answer(503), "", PlainListener.answer(204)])
         #expect(outcome == .delivered)
@@ -61,7 +61,7 @@ struct LogoutSenderTests {
         #expect(pauses == [.seconds(1), .seconds(2)])
     }
 
-    @Test("The sender gives up after five attempts, and when the logout token has expired")
+    @Test("The logout token sender gives up after five attempts, or when the logout token has expired")
     func gaveUp() async throws {
         let (outcome, requests, pauses) = try await Self.send([PlainListener.answer(500)])
         #expect(outcome == .gaveUp(reason: "too many tries, after status 500"))
@@ -72,7 +72,7 @@ struct LogoutSenderTests {
         #expect(tries.count == 2)
     }
 
-    @Test("A full logout queue rejects notifications, and a queue that shuts down sends the accepted ones")
+    @Test("A full logout queue rejects notifications, and a queue that shuts down sends the notifications that it has accepted")
     func queue() async throws {
         let sender = RecordingLogoutSender()
         let queue = LogoutQueue(sender: sender, capacity: 2)
@@ -86,7 +86,7 @@ struct LogoutSenderTests {
         #expect(sender.sent == 2)
     }
 
-    @Test("A delivery that is cancelled during a pause counts as interrupted, not as failed")
+    @Test("A logout token delivery that is cancelled during a retry pause counts as interrupted, not as failed")
     func interrupted() async throws {
         let receiver = try PlainListener(answering: [PlainListener.answer(503)])
         defer { receiver.close() }

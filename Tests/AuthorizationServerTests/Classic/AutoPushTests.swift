@@ -10,7 +10,7 @@ struct AutoPushTests {
 
     private static func preference(_ status: ClassicStatus) -> JSONValue? { status.embedded["policy"]?["factorsPolicyInfo"] }
 
-    @Test("An approved push with autoPush=true stores the preference in a cookie, and autoPush=false clears it")
+    @Test("An approved push with autoPush=true stores the automatic push preference in a cookie, and autoPush=false clears the cookie")
     func kept() async throws {
         try await PushServer.with(Self.organization) { server in
             let phone = try await server.enroll()

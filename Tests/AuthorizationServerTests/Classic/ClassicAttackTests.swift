@@ -43,7 +43,8 @@ struct ClassicAttackTests {
     }
 
     @Test(
-        "Consumed, cancelled, forged and direct authentication state tokens are rejected, and the log limits repeated events", .onOneServer)
+        "The classic API rejects consumed, cancelled and forged state tokens and MFA tokens, and the system log limits repeated events",
+        .onOneServer)
     func replayedTokens() async throws {
         try await Self.with { client, server in
             let app = try await client.app()
@@ -156,14 +157,14 @@ struct ClassicAttackTests {
                 }
                 let guess: JSONValue = ["stateToken": .string(try #require(status.token)), "passCode": .string(app?.wrongCode ?? "123456")]
                 let answer = try await client.post("/factors/\(factor)/verify", guess)
-                // A guess is right with a probability of one in a million.
+                // A guess is correct with a probability of one in a million.
                 if number < 5 {
                     try expectClassicRefusal(answer, 403, "E0000068", causes: 1)
                 } else {
                     try expectClassicRefusal(answer, 403, "E0000069")
                 }
             }
-            // The right password is rejected too, so an attacker learns nothing from a sixth guess.
+            // The correct password is rejected too, so an attacker learns nothing from a sixth guess.
             try expectClassicRefusal(try await Self.client(server, at: "198.51.100.6").signIn(), 401, "E0000004")
             let failures = try await Self.log(server, "user.authentication.").filter {
                 $0.outcome == .failure && $0.address?.hasPrefix("198.51.100.") == true
@@ -221,7 +222,8 @@ struct ClassicAttackTests {
                         _ = try note(try await client.post("/recovery/factors/\(way)/verify", guess))
                     }
                 }
-                // The start, the rate limit, a wrong code, the last wrong code, and the invalid state token.
+                // The five answers are those to the start, over the rate limit, to a wrong code, to the last wrong code, and to the invalid
+                // state token.
                 #expect(answers.count == (way == "EMAIL" ? 2 : 5), "\(answers.sorted())")
             }
             let events = try await Self.log(server, "user.account.recovery")
@@ -246,7 +248,7 @@ struct ClassicAttackTests {
                 }
             }
             let known = try #require(shortest[PushOrganization.jane])
-            // Without the password hash it would take about a fiftieth of the time.
+            // Without the password hash, a response would take about a fiftieth of the time.
             for (name, time) in shortest { #expect(time > known / 3, "\(name): \(time), \(known)") }
         }
     }
@@ -268,7 +270,7 @@ struct ClassicAttackTests {
                 }
                 server.clock.advance(by: 30)
             }
-            // Eight messages per hour, however many requests arrive.
+            // The server sends eight messages per hour, however many requests arrive.
             let sent = try await Self.log(server, "user.mfa.code.send").filter { $0.outcome == .success }
             #expect(sent.count == 8)
             #expect(refused == ["E0000047": 112])

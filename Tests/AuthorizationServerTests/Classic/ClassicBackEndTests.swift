@@ -26,7 +26,7 @@ struct ClassicBackEndTests {
         return ClassicClient(server, headers: authorization + (address.map { [("X-Forwarded-For", $0)] } ?? []))
     }
 
-    @Test("Rate limits and the log use the end user's address from a trusted caller's X-Forwarded-For header", .onOneServer)
+    @Test("Rate limits and the system log use the end user's address from a trusted caller's X-Forwarded-For header", .onOneServer)
     func endUser() async throws {
         try await Self.with { server in
             for address in ["198.51.100.7", "198.51.100.8"] {
@@ -41,7 +41,8 @@ struct ClassicBackEndTests {
     }
 
     @Test(
-        "X-Forwarded-For is ignored without an API token, or from an address outside the caller's gateways", .onOneServer,
+        "The server ignores X-Forwarded-For if the request has no API token or comes from an address outside the caller's gateways",
+        .onOneServer,
         arguments: [true, false])
     func strangers(isTrusted: Bool) async throws {
         try await Self.with(gateways: isTrusted ? ["10.0.0.0/8"] : ["127.0.0.1"]) { server in
@@ -57,7 +58,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("An API token is accepted after the scheme SSWS with or without a space, as Okta's Python SDK sends it")
+    @Test("The server accepts an API token after the scheme SSWS with or without a space; Okta's Python SDK sends no space")
     func spacing() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             let jane = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
@@ -73,7 +74,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("A trusted caller ends a user's sessions, and revokes tokens and forgets devices only on request")
+    @Test("When a trusted caller ends a user's sessions, tokens are revoked and devices are forgotten only if the caller requests this")
     func sessions() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             let app = try await ClassicClient(server).app()
@@ -132,7 +133,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("A trusted caller starts the activation of an account by email, or by a link that it delivers itself")
+    @Test("A trusted caller can start the activation of an account by email, or with a link that the caller delivers")
     func activation() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             func activate(_ user: String, _ query: String = "", token: String? = Self.token) async throws -> WireResponse {
@@ -157,7 +158,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("A trusted caller unlocks an account that wrong passwords locked, and cannot unlock an account that is not locked")
+    @Test("A trusted caller can unlock an account that wrong passwords locked, and cannot unlock an account that is not locked")
     func unlocking() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             func unlock(_ user: String, token: String? = Self.token) async throws -> WireResponse {
@@ -185,7 +186,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("A trusted caller lists a user's remembered devices, and deletes one or all of them")
+    @Test("A trusted caller can list a user's remembered devices, and can delete one device or all devices")
     func devices() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             let app = try await ClassicClient(server).app()

@@ -29,7 +29,7 @@ struct ClassicEnrollmentTests {
         )
     }
 
-    @Test("A user without a required second factor must enroll one, and its activation code completes the sign-in")
+    @Test("A user who lacks a required second factor must enroll a factor, and the factor's activation code completes the sign-in")
     func needed() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors")) { client, server in
             let status = try await client.begin()
@@ -69,7 +69,7 @@ struct ClassicEnrollmentTests {
     }
 
     @Test(
-        "The QR code contains the authenticator app's secret, and is not found after activation",
+        "The QR code of an authenticator app enrollment contains the app's secret, and returns 404 after activation",
         .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
     func picture() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors")) { client, server in
@@ -134,7 +134,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("The enrollment of optional factors can be skipped, and the next sign-in offers it again")
+    @Test("The enrollment of optional factors can be skipped, and the next sign-in offers the enrollment again")
     func offered() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "one factor", offersOptional: true)) { client, _ in
             let status = try await client.begin()
@@ -145,7 +145,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("A user with a factor cannot enroll another one with the password alone")
+    @Test("A user with an enrolled factor cannot enroll another factor with the password alone")
     func stolenPassword() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "one factor", factors: [.totp: .required])) { client, server in
             _ = try await server.enroll()
@@ -162,7 +162,7 @@ struct ClassicEnrollmentTests {
     }
 
     @Test(
-        "A factor that is not offered cannot be enrolled, and a sign-in that has no factor to enroll is rejected",
+        "A factor that is not offered cannot be enrolled, and a sign-in is rejected if a required second factor cannot be enrolled",
         arguments: [["factorType": "sms", "provider": "OKTA"], ["factorType": "token:software:totp", "provider": "RSA"]]
             as [[String: JSONValue]])
     func unknown(factor: [String: JSONValue]) async throws {
@@ -176,7 +176,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("After five wrong activation codes, even the right code is rejected", .onOneServer)
+    @Test("After five wrong activation codes of an authenticator app, even the correct code is rejected", .onOneServer)
     func limited() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors")) { client, _ in
             let (activating, app) = try await Self.enroll(client, try await client.begin())

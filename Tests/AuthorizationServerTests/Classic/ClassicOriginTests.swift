@@ -39,7 +39,7 @@ struct ClassicOriginTests {
         }
     }
 
-    @Test("A request without an Origin header gets no CORS header, and the token endpoint allows every origin")
+    @Test("The classic API returns no CORS header if the request has no Origin header, and the token endpoint allows every origin")
     func others() async throws {
         try await PushServer.with(Self.organization) { server in
             let answer = try await ClassicClient(server).signIn()

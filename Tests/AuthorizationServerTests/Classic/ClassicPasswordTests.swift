@@ -18,7 +18,7 @@ struct ClassicPasswordTests {
         try await PushServer.with(organization) { server in try await body(ClassicClient(server), server) }
     }
 
-    @Test("A user with an expired password must set one that meets the shown policy, and older session tokens become invalid")
+    @Test("A user with an expired password must set a new password that meets the shown policy, and older session tokens become invalid")
     func expired() async throws {
         try await Self.with(.init(maximumDays: 90, history: 3), complexity: .init(digits: 1)) { client, server in
             let session = try #require(try ClassicStatus(try await client.signIn()).json["sessionToken"]?.stringValue)
@@ -55,7 +55,7 @@ struct ClassicPasswordTests {
         }
     }
 
-    @Test("A client can ask for a warning before a password expires, and the user can skip it or change the password")
+    @Test("A client can request a warning before a password expires, and the user can skip the warning or change the password")
     func warned() async throws {
         try await Self.with(.init(maximumDays: 90, warningDays: 5)) { client, server in
             server.clock.advance(by: 86 * 86_400)

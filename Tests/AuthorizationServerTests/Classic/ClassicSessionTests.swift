@@ -21,7 +21,7 @@ struct ClassicSessionTests {
             body: (["sessionToken": .string(token)] as JSONValue).serialized())
     }
 
-    @Test("The sessions endpoint consumes a session token and creates a session that signs in without a page")
+    @Test("The sessions endpoint consumes a session token and creates a session that signs the user in without a page")
     func api() async throws {
         try await PushServer.with(Self.organization) { server in
             let token = try await Self.token(server)

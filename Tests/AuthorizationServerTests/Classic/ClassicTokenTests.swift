@@ -70,7 +70,7 @@ struct ClassicTokenTests {
         }
     }
 
-    @Test("A token cannot be enrolled without a token service or if it is unknown, and five failures lock the account")
+    @Test("An external token cannot be enrolled if it is unknown or no token service is configured, and five failures lock the account")
     func refused() async throws {
         try await Self.with(tokens: nil) { client, _ in
             let status = try await client.begin()
@@ -87,7 +87,7 @@ struct ClassicTokenTests {
         }
     }
 
-    @Test("A user can enroll a Google and an Okta authenticator app, and each accepts only its own codes")
+    @Test("A user can enroll a Google and an Okta authenticator app, and a code of the Okta app is rejected for the Google app")
     func bothApps() async throws {
         let policy = ClassicPolicy(signOnPolicy: "one factor", factors: [.totp: .required, .oktaTOTP: .required])
         try await Self.with(policy) { client, server in

@@ -26,7 +26,7 @@ struct EdgeWalkTests {
         }
     }
 
-    @Test("A walk over the wire covers every edge, operation, factor type and error code of the classic API, and no others")
+    @Test("HTTP requests reach every state transition, operation, factor type and error code of the classic API, and no others")
     func walk() async throws {
         let box = Box(ClassicCoverage())
         try await Self.passwords(box)

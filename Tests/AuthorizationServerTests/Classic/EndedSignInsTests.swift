@@ -33,7 +33,9 @@ struct EndedSignInsTests {
     }
 
     // The clock stands still while the sessions are ended several times, and each end must still count.
-    @Test("Ending a user's sessions invalidates the session tokens issued before, and not those issued later", arguments: 1...3)
+    @Test(
+        "Ending a user's sessions invalidates the session tokens that were issued before, but not session tokens that are issued later",
+        arguments: 1...3)
     func sessionToken(ends: Int) async throws {
         try await PushServer.with(Self.organization) { server in
             let app = try await ClassicClient(server).app()
@@ -52,7 +54,7 @@ struct EndedSignInsTests {
         }
     }
 
-    @Test("Ending a user's sessions ends pending sign-ins in the classic API, on pages and in direct authentication")
+    @Test("Ending a user's sessions invalidates pending sign-ins in the classic API, on the hosted pages and in direct authentication")
     func underWay() async throws {
         try await PushServer.with(Self.organization) { server in
             let app = try await ClassicClient(server).app()
@@ -85,7 +87,7 @@ struct EndedSignInsTests {
     }
 
     @Test(
-        "Ending a user's sessions keeps a mailed recovery link valid, and ends a recovery that has begun",
+        "Ending a user's sessions keeps a mailed recovery link valid, and invalidates a recovery that the user has already started",
         arguments: ["", "?oauthTokens=true"])
     func recovery(query: String) async throws {
         try await PushServer.with(Self.organization) { server in
@@ -96,7 +98,7 @@ struct EndedSignInsTests {
             let answer = try await client.post("/recovery/token", ["recoveryToken": .string(String(token))])
             let status = try ClassicStatus(answer)
             #expect(status.name == "PASSWORD_RESET")
-            // The recovery that the link begins is a sign-in, which ends.
+            // The recovery that the link begins is a sign-in, so it ends too.
             try await Self.endSessions(server, query)
             try expectClassicRefusal(
                 try await client.follow(status.next, of: status, ["newPassword": "Another-Horse-8"]), 401, "E0000011")

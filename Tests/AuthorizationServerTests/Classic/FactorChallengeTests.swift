@@ -59,7 +59,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("In a challenge, wrong, used and expired codes have their own errors and leave the sign-in unchanged")
+    @Test("Wrong, used and expired authenticator app codes return three different error codes and leave the sign-in state unchanged")
     func challengedCode() async throws {
         try await Self.with { client, server in
             let app = try await client.app()
@@ -75,7 +75,7 @@ struct FactorChallengeTests {
             #expect(causes.first?.isEmpty == false)
             try expectClassicRefusal(
                 try await client.follow(asked.next, of: asked, ["passCode": .string(app.code(after: -5))]), 403, "E0000083", causes: 1)
-            // The error does not reveal that a code will be valid later.
+            // The error does not reveal that the code will be valid later.
             try expectClassicRefusal(
                 try await client.follow(asked.next, of: asked, ["passCode": .string(app.code(after: 5))]), 403, "E0000068", causes: 1)
             let code = app.code()
@@ -88,7 +88,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("Five wrong codes lock the account and end all pending sign-ins of the user")
+    @Test("Five wrong authenticator app codes lock the account and invalidate all pending sign-ins of the user")
     func locked() async throws {
         try await Self.with { client, server in
             let app = try await client.app()
@@ -141,7 +141,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("A denied push is reported as REJECTED, an unanswered one as TIMEOUT, and the next verify request sends another push")
+    @Test("A denied push is reported as REJECTED, an unanswered push as TIMEOUT, and the next verify request sends a new push")
     func rejected() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
@@ -169,7 +169,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("A push that the user reports as suspicious ends the sign-in for every factor")
+    @Test("When the user reports a push as suspicious, the classic API rejects every further factor in that sign-in")
     func suspicious() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
@@ -188,7 +188,8 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("A resend replaces a push challenge that is at least ten seconds old, and too many challenges are rejected")
+    @Test(
+        "A resend request replaces a push challenge that is at least ten seconds old, and the sixth challenge in five minutes is rejected")
     func resend() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
@@ -261,7 +262,7 @@ struct FactorChallengeTests {
             let status = try await client.begin(["relayState": "back"])
             let waiting = try ClassicStatus(try await client.follow(status.factor("push")["_links"]?["verify"], of: status))
             let challenge = try await phone.challenge()
-            // Cancels with the link and the token of an earlier state.
+            // The client cancels with the link and the token of an earlier state.
             let cancelled = try await client.follow(status.links["cancel"], of: status)
             #expect(cancelled.status == 200)
             #expect(try cancelled.json == ["relayState": "back"])
@@ -294,7 +295,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("A sign-in rejects another user's factor, another user's codes, and a state token of direct authentication")
+    @Test("A classic sign-in rejects another user's factor, another user's codes, and an MFA token of direct authentication")
     func foreign() async throws {
         try await Self.with { client, server in
             let janes = try await client.app()

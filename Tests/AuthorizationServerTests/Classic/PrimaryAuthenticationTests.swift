@@ -101,7 +101,7 @@ struct PrimaryAuthenticationTests {
         try expectClassicRefusal(response, 400, code, causes: causes)
     }
 
-    @Test("The classic API rejects bodies that are not declared as JSON, other methods, and unknown paths")
+    @Test("The classic API rejects a body that is not declared as JSON, a method that the path does not allow, and an unknown path")
     func wire() async throws {
         let server = try await PushServer.refusing().server
         try expectClassicRefusal(

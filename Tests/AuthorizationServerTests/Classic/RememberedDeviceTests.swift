@@ -33,7 +33,7 @@ struct RememberedDeviceTests {
         return answer
     }
 
-    @Test("A remembered device skips the second factor until the password changes, and other devices do not")
+    @Test("A remembered device needs no second factor until the password changes, and other devices still need the second factor")
     func byDevice() async throws {
         try await Self.with(.device) { server in
             let client = Self.client(server)
@@ -96,7 +96,7 @@ struct RememberedDeviceTests {
         }
     }
 
-    @Test("A device without a device token, or with a guessable one, gets a new token when it is remembered")
+    @Test("A device that sends no device token, or a guessable device token, gets a new device token when the device is remembered")
     func given() async throws {
         try await Self.with(.device) { server in
             for own in [nil, "1234"] {
@@ -111,7 +111,7 @@ struct RememberedDeviceTests {
         }
     }
 
-    @Test("A device token that an attacker planted in a browser is replaced by a new one and never remembered")
+    @Test("A device token that an attacker planted in a browser is replaced by a new token and never remembered")
     func planted() async throws {
         try await Self.with(.device) { server in
             let page = ("Origin", "https://portal.example.com")

@@ -52,7 +52,7 @@ struct BoundCodeWireTests {
         }
     }
 
-    @Test("The parameter dpop_jkt binds the authorization code to the key that it names")
+    @Test("The parameter dpop_jkt binds the authorization code to the DPoP key with that thumbprint")
     func named() async throws {
         try await PushServer.with { server in
             let maker = try ProofMaker()

@@ -6,7 +6,7 @@ import Testing
 @Suite("DPoP proofs made by joserfc")
 struct ForeignProofTests {
     @Test(
-        "A proof made by joserfc gets a bound token, opens userinfo once and refreshes the token",
+        "A DPoP proof made by joserfc obtains a bound token, is accepted once at userinfo and refreshes the token",
         .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)),
         arguments: ["ES256", "ES512", "RS256"])
     func joserfc(algorithm: String) async throws {

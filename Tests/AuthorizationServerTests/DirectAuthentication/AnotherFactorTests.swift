@@ -17,7 +17,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("After a denied push, the same mfa_token accepts the code of an authenticator app", arguments: [true, false])
+    @Test("After a denied push, the mfa_token of the sign-in still accepts an authenticator app code", arguments: [true, false])
     func codeAfterDenial(isPolled: Bool) async throws {
         try await Self.with { server, phone, app, client in
             let pending = try await client.begin()
@@ -31,7 +31,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("After a denied push, the same mfa_token sends another push, and only the new oob_code gets tokens")
+    @Test("After a denied push, the client can request a new push with the mfa_token, and only the new oob_code gets tokens")
     func pushAfterDenial() async throws {
         try await Self.with { server, phone, _, client in
             let first = try await client.begin()
@@ -50,7 +50,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("After the user picks a wrong number, the same mfa_token accepts the code of an authenticator app")
+    @Test("After the user picks a wrong number, the mfa_token of the sign-in still accepts an authenticator app code")
     func codeAfterWrongNumber() async throws {
         try await PushServer.with(PushOrganization(numberChallenge: .always)) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -64,7 +64,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("An expired push leaves the mfa_token valid until fifteen minutes after the password")
+    @Test("After a push expires, the mfa_token stays valid until fifteen minutes after the password was accepted")
     func codeAfterExpiry() async throws {
         try await Self.with { server, phone, app, client in
             let pending = try await client.begin()
@@ -103,7 +103,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("A sign-in that begins with a push ends when the user denies it")
+    @Test("If the user denies a push that is the first factor, the sign-in fails with access_denied")
     func firstFactor() async throws {
         try await Self.with { server, phone, _, _ in
             let client = DirectClient(server, id: "easy-app")

@@ -10,7 +10,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "Revoking either secret cancels the sign-in: polls and challenges are rejected, and the phone cannot answer",
+        "Revoking the mfa_token or the oob_code cancels the sign-in: polls and challenges are rejected, and the phone cannot answer",
         arguments: [("mfa_token", DirectClient.custom), ("oob_code", DirectClient.custom), ("oob_code", DirectClient.org)])
     func secondFactor(secret: String, base: String) async throws {
         try await PushServer.with { server in
@@ -34,7 +34,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("A sign-in that is revoked after the approval gets no tokens")
+    @Test("A push sign-in that the client revokes after the user's approval gets no tokens")
     func afterApproval() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -46,7 +46,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("Revoking the oob_code of a first factor cancels its sign-in")
+    @Test("Revoking the oob_code of a first-factor push cancels the sign-in")
     func firstFactor() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -60,13 +60,13 @@ struct CancellationTests {
     }
 
     @Test(
-        "Revoking an unknown or malformed secret returns 200 with an empty body",
+        "Revoking an unknown or malformed mfa_token or oob_code returns 200 with an empty body",
         arguments: ["mfa_unknown", "oob_unknown", "ft_unknown", "mfa_", "nonsense", "a.b.c", "mfa_\u{FC} x"])
     func unknown(secret: String) async throws {
         try await PushServer.with { server in Self.expectEmptySuccess(try await DirectClient(server).revoke(secret)) }
     }
 
-    @Test("A client cannot cancel a sign-in of another client, and gets the same response as for its own")
+    @Test("A client that revokes another client's mfa_token or oob_code gets an empty 200 response, and the sign-in is not cancelled")
     func foreign() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -80,7 +80,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("Revoking the secrets after the tokens were issued leaves the tokens valid")
+    @Test("Revoking the mfa_token and the oob_code after the tokens were issued leaves the tokens valid")
     func afterTokens() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

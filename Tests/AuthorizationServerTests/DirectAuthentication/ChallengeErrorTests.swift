@@ -109,7 +109,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("A second challenge invalidates the oob_code and the phone challenge of the first, and keeps the mfa_token valid")
+    @Test("A second challenge request invalidates the first oob_code and the first phone challenge, and keeps the mfa_token valid")
     func replaced() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -125,7 +125,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("While push is disabled, password, first-factor and challenge requests get access_denied")
+    @Test("While push is disabled, password, first-factor and challenge requests of a user who has only push get access_denied")
     func pushTurnedOff() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -138,7 +138,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("If push is disabled while a challenge is open, the phone can neither list nor answer it")
+    @Test("If push is disabled while a challenge is pending, the phone can neither list nor answer the challenge")
     func pushTurnedOffWhileOpen() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -152,7 +152,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("More than five challenges for a user in five minutes return 429 invalid_grant with the time of the reset")
+    @Test("The sixth push challenge for a user within five minutes returns 429 invalid_grant with the time of the reset")
     func personLimit() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

@@ -6,7 +6,7 @@ import Testing
 struct NumberChallengeTests {
     private static let always = PushOrganization(numberChallenge: .always)
 
-    @Test("A number challenge returns a two-digit binding_code, and the phone gets it among three numbers")
+    @Test("A number challenge returns a two-digit binding_code, and the phone gets three numbers that include the binding_code")
     func transfer() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -35,7 +35,7 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("A push as the first factor can require a number too")
+    @Test("A push as the first factor includes a number challenge if the policy requires one")
     func primary() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -47,7 +47,7 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("A wrong number denies the sign-in, and the right number is rejected afterwards")
+    @Test("If the user picks a wrong number, the sign-in is denied, and the correct number is rejected afterwards")
     func wrongNumber() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -66,7 +66,7 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("An approval without a number is rejected, and the challenge stays open")
+    @Test("An approval that omits the number of a number challenge is rejected, and the challenge stays pending")
     func noNumber() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -77,7 +77,7 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("If the policy requires a number, a phone that cannot answer with one gets no challenge")
+    @Test("If the policy requires a number challenge, a phone that does not support number challenges gets no challenge")
     func incapablePhone() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: false))
@@ -88,7 +88,7 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("With numbers for risky sign-ins, a new address requires a number and a known address does not")
+    @Test("If only risky sign-ins require a number challenge, a new address gets a number challenge and a known address gets none")
     func risky() async throws {
         try await PushServer.with(PushOrganization(numberChallenge: .risky)) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))

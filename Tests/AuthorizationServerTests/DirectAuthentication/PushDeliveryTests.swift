@@ -10,7 +10,7 @@ struct PushDeliveryTests {
         try WirePhone.Challenge(try #require(try JSONValue(parsing: push.payload)["challenge"]?.stringValue))
     }
 
-    @Test("A push goes to the enrolled token in its environment, and expires at the same time as the challenge")
+    @Test("A push is sent to the enrolled push token in the token's APNs environment, and expires at the same time as the challenge")
     func address() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(pushToken: "00FF12AB", environment: "DEVELOPMENT"))
@@ -111,7 +111,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("Each of a user's phones gets its own challenge, and the first answer decides for both")
+    @Test("Each of a user's two phones gets its own challenge, and the first answer decides the sign-in")
     func twoPhones() async throws {
         try await PushServer.with { server in
             let first = try await server.enroll(.init(pushToken: "aa"))
@@ -175,7 +175,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("A dead push token gets no more pushes; its challenges stay pending, and a new token gets pushes")
+    @Test("A dead push token gets no more pushes, its challenges stay pending, and a new push token of the phone gets pushes")
     func deadToken() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(pushToken: "dead"))
@@ -201,7 +201,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("A push token that was registered after the reported time of death stays in use")
+    @Test("A push token that was registered after the time at which the push service reports it dead stays in use")
     func olderDeath() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(pushToken: "dead"))
@@ -215,7 +215,7 @@ struct PushDeliveryTests {
         }
     }
 
-    /// Waits for work that follows a response. The bound makes a failure end instead of hang.
+    /// Waits for work that follows a response. The number of attempts is limited, so that a failing test ends.
     private func waitUntil(_ condition: () async throws -> Bool) async throws {
         for _ in 0..<10_000 {
             if try await condition() { return }

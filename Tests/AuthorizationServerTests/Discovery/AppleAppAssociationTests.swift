@@ -7,7 +7,7 @@ import Testing
 struct AppleAppAssociationTests {
     private static let path = "/.well-known/apple-app-site-association"
 
-    @Test("The association file lists active apps and the paths of their redirect URIs at this server")
+    @Test("The Apple app site association file lists active apps and the paths of their redirect URIs at this server")
     func document() async throws {
         try await RunningServer.fresh { server in
             try await Self.apply(server) { applications in
@@ -46,7 +46,7 @@ struct AppleAppAssociationTests {
         }
     }
 
-    @Test("The association file returns 404 until the organization has an Apple app")
+    @Test("The Apple app site association file returns 404 until the organization has an Apple app")
     func none() async throws {
         try await RunningServer.fresh { server in
             let none = try await server.wire.get(Self.path)

@@ -8,7 +8,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Discovery and keys")
+@Suite("Discovery and keys endpoints")
 struct DiscoveryTests {
     private static func document(issuer: String, base: String, scopes: JSONValue, isOrg: Bool, isOpenID: Bool) -> JSONValue {
         let methods: JSONValue = ["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"]
@@ -62,7 +62,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "Each well-known path returns its complete document",
+        "Each well-known path of OpenID Connect and OAuth returns the complete metadata document",
         arguments: [
             ("/.well-known/openid-configuration", true, true),
             ("/.well-known/oauth-authorization-server", true, false),
@@ -83,7 +83,7 @@ struct DiscoveryTests {
         #expect(response["Cache-Control"] == "max-age=300, must-revalidate")
     }
 
-    @Test("Discovery accepts a known client_id, and rejects an unknown one with invalid_client as an API error")
+    @Test("Discovery accepts a known client_id, and rejects an unknown client_id with the API error invalid_client")
     func clientQuery() async throws {
         try await RunningServer.with { running in
             let path = "/oauth2/default/.well-known/openid-configuration?client_id="
@@ -109,7 +109,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "The key set has one RSA signing key with only its public members, and may be cached for an hour",
+        "The keys endpoint returns one RSA signing key with only its public members, and the response may be cached for an hour",
         arguments: ["/oauth2/v1/keys", "/oauth2/default/v1/keys?client_id=password-app"])
     func keys(path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.get(path) }
@@ -126,7 +126,7 @@ struct DiscoveryTests {
         #expect(key["e"] == "AQAB")
     }
 
-    @Test("A HEAD request returns the content length of GET and no body")
+    @Test("A HEAD request returns the same Content-Length as a GET request, and no body")
     func head() async throws {
         try await RunningServer.with { running in
             let get = try await running.wire.get("/oauth2/default/v1/keys")
@@ -138,7 +138,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("A server shows another server's change of the configuration, and without the database what it knew last")
+    @Test("Discovery shows a configuration change by another server, and shows the last known configuration after the database closes")
     func anotherServer() async throws {
         let store = InMemoryStore()
         let environment = EngineEnvironment(
@@ -173,7 +173,7 @@ struct DiscoveryTests {
         #expect(try await server.respond(to: token, body: form).head.status == .serviceUnavailable)
     }
 
-    @Test("The configuration counts as recent only for the given time after a read of the store")
+    @Test("A configuration snapshot is recent only for the configured time after the server has read the configuration from the store")
     func recentConfiguration() async throws {
         for (age, isRecent) in [(Duration.seconds(3_600), true), (.zero, false)] {
             let engine = Engine(

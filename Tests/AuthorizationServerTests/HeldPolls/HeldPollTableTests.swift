@@ -38,7 +38,7 @@ struct HeldPollTableTests {
 
     // MARK: - Limits
 
-    @Test("Beyond the limit of the process, a poll gets no place until another poll leaves")
+    @Test("When the process holds its maximum number of polls, a further poll is not held until an earlier poll ends")
     func total() throws {
         let (polls, _) = makePolls(.init(total: 2, perClient: 2))
         let first = try #require(polls.place(for: awaited(1), address: nil))
@@ -49,7 +49,7 @@ struct HeldPollTableTests {
         #expect(polls.place(for: awaited(3), address: nil) != nil && polls.count == 2)
     }
 
-    @Test("One client and one address can take only a part of the places")
+    @Test("A single client or a single address can hold only a part of the maximum number of polls")
     func shares() throws {
         let (polls, _) = makePolls(.init(total: 8, perAddress: 2))
         for number in 1...4 { _ = try #require(polls.place(for: awaited(number), address: "192.0.2.\(number)")) }
@@ -62,7 +62,7 @@ struct HeldPollTableTests {
         #expect(polls.place(for: awaited(10, client: "other"), address: "2001:db8::3") == nil)
     }
 
-    @Test("A transaction has one place, which its newest poll gets even if all places are taken")
+    @Test("The server holds one poll per transaction, and a newer poll replaces the held poll even at the maximum number")
     func perTransaction() async throws {
         let (polls, _) = makePolls(.init(total: 1))
         let old = try #require(polls.place(for: awaited(1), address: nil))
@@ -77,7 +77,7 @@ struct HeldPollTableTests {
 
     // MARK: - Waking
 
-    @Test("A commit of this process wakes the poll of the transaction that it wrote, and no other poll")
+    @Test("A commit of the same process wakes the held poll of the transaction that it wrote, and no other held poll")
     func commit() async throws {
         let (polls, engine) = makePolls()
         let (first, second) = (
@@ -91,7 +91,7 @@ struct HeldPollTableTests {
         #expect(await other == .released)
     }
 
-    @Test("A commit between the read and the wait of a poll ends the wait at once")
+    @Test("A commit between the read and the wait of a held poll ends the wait at once")
     func earlyCommit() async throws {
         let (polls, engine) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
@@ -100,7 +100,7 @@ struct HeldPollTableTests {
         #expect(await polls.wait(at: place, version: 1, until: clock.now) == .over)
     }
 
-    @Test("All polls share one read every 250 ms, which wakes those whose transaction another process changed or removed")
+    @Test("All held polls share one store read every 250 ms, which wakes the polls whose transaction another process changed or removed")
     func batchedRead() async throws {
         let (polls, _) = makePolls()
         _ = try await store.commit((0..<100).map { Self.write($0) })
@@ -129,7 +129,7 @@ struct HeldPollTableTests {
         }
     }
 
-    @Test("The task that reads the store ends with the last wait")
+    @Test("The task that reads the store for held polls stops when no poll waits, and starts again with the next wait")
     func idle() async throws {
         let (polls, _) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
@@ -147,7 +147,7 @@ struct HeldPollTableTests {
 
     // MARK: - Ends
 
-    @Test("A poll whose task is cancelled before or during its wait loses its place", arguments: [false, true])
+    @Test("A held poll whose task is cancelled before or during its wait is removed from the table", arguments: [false, true])
     func cancelled(isWaiting: Bool) async throws {
         let (polls, _) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
@@ -163,7 +163,7 @@ struct HeldPollTableTests {
         #expect(await task.value == .released && polls.count == 0)
     }
 
-    @Test("Setting the clock back ends a wait, whose deadline would otherwise be too far away")
+    @Test("Setting the clock back ends the wait of a held poll")
     func clockSetBack() async throws {
         let (polls, _) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
@@ -173,7 +173,7 @@ struct HeldPollTableTests {
         #expect(await end == .over)
     }
 
-    @Test("A shutdown ends 10,000 waits, and later polls get no place")
+    @Test("A shutdown ends the waits of 10,000 held polls, and later polls are not held")
     func shutdown() async throws {
         let (polls, _) = makePolls(.init(perClient: 10_000))
         await withTaskGroup(of: HeldPolls.End.self) { group in
@@ -194,7 +194,7 @@ struct HeldPollTableTests {
     // MARK: - Preferences
 
     @Test(
-        "The first wait preference of a request counts in each spelling, and invalid values are ignored",
+        "The server uses the first wait preference of a request, in any spelling, and ignores invalid values",
         arguments: [
             ([], nil), (["wait=10"], 10), (["wait=0"], 0), (["WAIT=10"], 10), (["wait = \"10\""], 10), (["respond-async, wait=10"], 10),
             (["respond-async", "wait=10; foo=bar, wait=20"], 10), (["wait=99999999999999999999"], Int.max), (["wait"], nil),
@@ -206,7 +206,7 @@ struct HeldPollTableTests {
         #expect(WaitPreference.seconds(in: headers) == seconds)
     }
 
-    @Test("A client whose poll found no place must wait for five seconds instead of one")
+    @Test("If the server cannot hold a client's poll, the client must wait longer than one second until its next poll")
     func longerInterval() {
         let pacer = PollPacer()
         #expect(pacer.interval == 5)

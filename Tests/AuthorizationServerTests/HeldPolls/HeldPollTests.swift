@@ -14,7 +14,7 @@ struct HeldPollTests {
 
     // MARK: - The decision
 
-    @Test("A held poll returns tokens as soon as the user approves, without any time passing", arguments: PollKind.allCases)
+    @Test("A held poll returns tokens as soon as the user approves the request, without any time passing", arguments: PollKind.allCases)
     func approval(kind: PollKind) async throws {
         try await HeldPollServer.with { server in
             let waiting = try await kind.begin(server)
@@ -27,7 +27,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A held poll returns access_denied as soon as the user denies", arguments: PollKind.allCases)
+    @Test("A held poll returns access_denied as soon as the user denies the request", arguments: PollKind.allCases)
     func denial(kind: PollKind) async throws {
         try await HeldPollServer.with { server in
             let waiting = try await kind.begin(server)
@@ -81,7 +81,7 @@ struct HeldPollTests {
     // MARK: - The end of the wait
 
     @Test(
-        "A poll is held for the seconds that its client prefers, at most 25, and for 5 without a valid preference",
+        "A poll is held for the number of seconds that the client prefers, at most 25, or for 5 seconds without a valid preference",
         arguments: [
             (nil, 5, nil), ("wait=1", 1, "wait=1"), ("wait=25", 25, "wait=25"), ("wait=300", 25, "wait=25"),
             ("respond-async, Wait = \"7\"; x=1", 7, "wait=7"), ("wait=soon", 5, nil),
@@ -143,7 +143,7 @@ struct HeldPollTests {
 
     // MARK: - The client
 
-    @Test("A client that closes its connection frees its place, and its next poll gets a later approval")
+    @Test("A client that closes its connection releases its held poll, and its next poll returns the tokens of a later approval")
     func clientLeaves() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()
@@ -176,7 +176,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A connection serves further requests after a held poll")
+    @Test("A connection serves further requests after the response to a held poll")
     func keepAlive() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()

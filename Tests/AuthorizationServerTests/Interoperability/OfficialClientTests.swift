@@ -36,7 +36,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("Metadata has the seven mandatory members, and the keys are below the issuer (OAuth.md §10 #3)")
+    @Test("Metadata has the seven mandatory members, and the key set URL starts with the issuer (OAuth.md §10 #3)")
     func mandatoryMembers() async throws {
         try await RunningServer.with { running in
             let document = try await running.wire.get(Self.base + "/.well-known/openid-configuration").json

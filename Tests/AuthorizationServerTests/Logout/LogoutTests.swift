@@ -38,7 +38,7 @@ struct LogoutTests {
         "\(base)/logout?" + Form.encode(parameters)
     }
 
-    @Test("A logout request with an ID token hint ends the session, redirects with its state and keeps tokens valid")
+    @Test("A logout request with an ID token hint ends the session, redirects with the request's state and keeps tokens valid")
     func hint() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -50,7 +50,7 @@ struct LogoutTests {
             #expect(answer["Location"] == Self.bye + "&state=a%20b%26c")
             #expect(answer["Cache-Control"] == "no-cache, no-store")
             #expect(signedIn.browser.setCookies.last == "__Host-session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure")
-            // The session secret is invalid, not only removed from this browser.
+            // The server rejects the session secret, which was not only removed from this browser.
             signedIn.browser.cookies["session"] = session
             #expect(try await !signedIn.isSignedIn())
             // Tokens are not revoked.
@@ -65,7 +65,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("A POST with an expired ID token hint ends a session that is still open")
+    @Test("A logout POST with an expired ID token hint ends a session that is still active")
     func expiredHint() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -91,7 +91,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("Without an ID token hint, only the confirmation form with this browser's form token ends the session")
+    @Test("Without an ID token hint, only the confirmation form with a form token of the same browser ends the session")
     func confirmation() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -107,7 +107,7 @@ struct LogoutTests {
                 #expect(forged.status == (token.isEmpty ? 200 : 403))
                 #expect(try await signedIn.isSignedIn())
             }
-            // A form token of another browser, which an attacker can get for their own session.
+            // This is the form token of another browser. An attacker can get such a token for the attacker's own session.
             let other = try await SignedIn(server, .readingApp, PushOrganization.john, PushOrganization.johnsPassword)
             let theirs = try WireBrowser.form(try await other.browser.get(Self.url(["client_id": "reading-app"])), "logout")
             #expect(try await signedIn.browser.post(form.action, theirs.fields).status == 403)
@@ -151,7 +151,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("A cross-site logout form without a hint is redirected to the confirmation page and ends no session")
+    @Test("A cross-site logout form without an ID token hint is redirected to the confirmation page and ends no session")
     func crossSiteFormWithoutHint() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -169,7 +169,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("Without a session, logout redirects to the client's URI or shows the signed-out page in the browser's language")
+    @Test("If the browser has no session, logout redirects to the client's URI or shows the signed-out page in the browser's language")
     func unknownUser() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -243,7 +243,9 @@ struct LogoutTests {
         }
     }
 
-    @Test("Logout requests do not use the client's rate limit, and requests over the address limit get a 429 page", .onOneServer)
+    @Test(
+        "Logout requests do not count against the client's rate limit, and an address that exceeds its own limit gets a 429 page",
+        .onOneServer)
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perClient = 1

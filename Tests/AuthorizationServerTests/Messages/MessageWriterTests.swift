@@ -51,7 +51,7 @@ struct MessageWriterTests {
         #expect(!german.text.contains("https:") && !german.html.contains("<a "))
     }
 
-    @Test("Each purpose has a complete mail and text message in English and German", arguments: OutgoingMessage.Purpose.allCases)
+    @Test("Each message purpose has a complete mail and text message in English and German", arguments: OutgoingMessage.Purpose.allCases)
     func purposes(_ purpose: OutgoingMessage.Purpose) throws {
         for locale in ["en", "de"] {
             let mail = try mail(message(purpose, by: .email, locale: locale, link: "token1", lifetime: 86_400))

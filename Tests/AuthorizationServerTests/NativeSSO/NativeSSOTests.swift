@@ -82,7 +82,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("An exchange accepts an expired ID token and the IETF token type, and returns the same device secret for device_sso")
+    @Test("A native SSO exchange accepts an expired ID token and the IETF token type, and returns the same device secret for device_sso")
     func lenient() async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -100,7 +100,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("The second app's sign-on policy, assignment and grant types apply to an exchange")
+    @Test("The second app's sign-on policy, assignment and grant types apply to a native SSO exchange")
     func policies() async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -117,7 +117,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("An exchange with mismatched, forged or wrong tokens is rejected, and the valid pair still works")
+    @Test("A native SSO exchange with mismatched, forged or wrong tokens is rejected, and the valid token pair is still accepted")
     func mixed() async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -140,7 +140,7 @@ struct NativeSSOTests {
     }
 
     @Test(
-        "An exchange with a missing or unsupported parameter is rejected with invalid_request or invalid_scope",
+        "A native SSO exchange with a missing or unsupported parameter is rejected with invalid_request or invalid_scope",
         arguments: [
             (["subject_token": ""], "invalid_request"), (["actor_token": ""], "invalid_request"),
             (["subject_token_type": ""], "invalid_request"), (["actor_token_type": ""], "invalid_request"),

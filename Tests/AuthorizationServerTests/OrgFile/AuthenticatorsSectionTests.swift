@@ -24,7 +24,7 @@ struct AuthenticatorsSectionTests {
 
     private static func indented(_ pem: String) -> String { pem.split(separator: "\n").map { "        \($0)" }.joined(separator: "\n") }
 
-    @Test("An authenticator with only an id, a name and a client has safe defaults")
+    @Test("An org file authenticator with only an id, a name and a client has safe defaults")
     func least() throws {
         #expect(
             try Self.load("  - {id: autphone, name: Acme, client: phone-app}") == [
@@ -34,7 +34,7 @@ struct AuthenticatorsSectionTests {
             ])
     }
 
-    @Test("Every key of an authenticator is read, with push on or off", arguments: ["on", "off"])
+    @Test("Every key of an authenticator is read from the org file, with push on or off", arguments: ["on", "off"])
     func everything(push: String) throws {
         let pem = try #require(try SigningKey.generate(.es256).privatePEM)
         let authenticator = try #require(
@@ -104,7 +104,7 @@ struct AuthenticatorsSectionTests {
     }
 
     @Test(
-        "An invalid authenticator is reported with its key and a correction",
+        "An invalid authenticator in the org file is reported with its key path and a correction",
         arguments: [
             Mistake("{name: A, client: phone-app}", "authenticators[0]", "id is missing. Add: id: autphone"),
             Mistake("{id: a, client: phone-app}", "authenticators[0]", "name is missing"),
@@ -142,7 +142,7 @@ struct AuthenticatorsSectionTests {
         #expect(problems.first.map { $0.line > 7 } == true)
     }
 
-    @Test("The sandbox has an app that enrols phones, linked to an authenticator without push credentials")
+    @Test("The sandbox has an app that enrolls phones and is linked to an authenticator without push credentials")
     func sandbox() throws {
         let organization = try OrgFile.load(yaml: OrgFile.sandboxDefault).organization
         let authenticator = try #require(organization.authenticators.first)

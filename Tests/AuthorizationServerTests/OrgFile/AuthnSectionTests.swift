@@ -20,13 +20,13 @@ struct AuthnSectionTests {
         ).organization
     }
 
-    @Test("The Authn API is off without its section, and has defaults with it")
+    @Test("The Authn API is disabled if the org file has no section authn_api, and has defaults if the section exists")
     func defaults() throws {
         #expect(try OrgFile.load(yaml: "name: Test\norigin: https://id.test\n").organization.classic == nil)
         #expect(try Self.load("sign_on_policy: easy").classic == ClassicPolicy(signOnPolicy: "easy"))
     }
 
-    @Test("Every key of the section is read, and a trusted caller's token does not appear in descriptions")
+    @Test("Every key of the section authn_api is read, and a trusted caller's token does not appear in descriptions")
     func read() throws {
         let policy = try #require(
             try Self.load(
@@ -52,7 +52,7 @@ struct AuthnSectionTests {
                 + lines.joined(separator: "\n  "), hasTokenService: hasTokenService)
     }
 
-    @Test("RSA and Symantec factors are rejected unless the server has a token service or they are not allowed")
+    @Test("RSA and Symantec factors are rejected if the org file allows them and the server has no token service")
     func tokens() throws {
         let lines = ["sign_on_policy: easy", "factors: {rsa: optional, symantec: optional}"]
         #expect(throws: OrgFileError.self) { try Self.file(lines) }
@@ -83,7 +83,7 @@ struct AuthnSectionTests {
     }
 
     @Test(
-        "An invalid section is rejected with its line and a correction",
+        "An invalid authn_api section of the org file is rejected with its line and a correction",
         arguments: [
             (["sign_on_policy: eazy"], 8, "Did you mean “easy”?"),
             (["sign_on_policy: easy", "show_lockouts: true"], 9, "Did you mean show_lockout?"),

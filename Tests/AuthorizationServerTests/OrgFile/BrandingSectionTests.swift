@@ -26,13 +26,13 @@ struct BrandingSectionTests {
         try body(file.path)
     }
 
-    @Test("Without the section, the pages have the default branding")
+    @Test("If the org file has no section branding, the pages have the default branding")
     func absent() throws {
         #expect(try OrgFile.load(yaml: "name: Test\norigin: https://id.test\n").branding == Branding())
         #expect(Branding().stylesheet.isEmpty)
     }
 
-    @Test("The name and both colors are read, and text on each color has enough contrast")
+    @Test("The branding name and both accent colors are read from the org file, and text on each color has enough contrast")
     func colours() throws {
         let branding = try Self.load("  name: Example Inc.\n  accent: \"#7a1fa2\"\n  accent_dark: \"#E0B0FF\"\n")
         #expect(branding.name == "Example Inc.")
@@ -45,7 +45,7 @@ struct BrandingSectionTests {
     }
 
     @Test(
-        "A single accent color yields an accent with enough contrast for dark pages",
+        "From a single accent color, the server derives an accent color with enough contrast for dark pages",
         arguments: ["#0f5c5a", "#000000", "#7a1fa2", "#b00020"])
     func derived(colour: String) throws {
         let branding = try Self.load("  accent: \"\(colour)\"\n")
@@ -79,14 +79,14 @@ struct BrandingSectionTests {
         #expect(problem.message.contains(hint), "\(problem.message)")
     }
 
-    @Test("The color that an error suggests is accepted")
+    @Test("The color that the error about an invalid accent color suggests is accepted")
     func suggestion() throws {
         let message = try Self.problem("  accent: \"#ffff00\"\n").message
         let suggested = try #require(message.firstMatch(of: /Use (#[0-9a-f]{6})/)?.1)
         #expect(try Self.load("  accent: \"\(suggested)\"\n").accent?.hex == String(suggested))
     }
 
-    @Test("A logo is accepted if its content is PNG or SVG, and rejected over 100 KiB")
+    @Test("A branding logo is accepted if its content is PNG or SVG, and rejected if it is larger than 100 KiB")
     func logos() throws {
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0]
         let svg = Array("<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)

@@ -14,7 +14,7 @@ struct BreachedPasswordsSectionTests {
         """
     }
 
-    @Test("A range endpoint and its timeout are read, and without the section the defaults apply")
+    @Test("The URL and the timeout of the breach list endpoint are read from the org file, and have defaults if the section is missing")
     func read() throws {
         let file = try OrgFile.load(yaml: Self.yaml("{range_url: \"https://range.example.com/range\", timeout: 5s}"))
         #expect(file.breachedPasswords == BreachedPasswordSettings(rangeURL: "https://range.example.com/range", timeout: 5))
@@ -22,7 +22,7 @@ struct BreachedPasswordsSectionTests {
         #expect(without.breachedPasswords == BreachedPasswordSettings())
     }
 
-    @Test("A relative list file is resolved against the org file's folder, and a missing one is rejected")
+    @Test("A relative path of a breach list file is resolved against the org file's folder, and a missing file is rejected")
     func folder() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ struct BreachedPasswordsSectionTests {
     }
 
     @Test(
-        "An invalid section is rejected with its line and a correction",
+        "An invalid breached_passwords section of the org file is rejected with its line and a correction",
         arguments: [
             ("{}", "names no list"), ("range_url: http://example.com/range", "https address"),
             ("{range_url: \"https://range.example.com\", timeout: 11s}", "1 to 10 seconds"),

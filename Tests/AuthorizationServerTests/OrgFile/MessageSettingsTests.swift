@@ -15,7 +15,7 @@ struct MessageSettingsTests {
     }
 
     @Test(
-        "Message settings that cannot work are rejected with their line, key and reason",
+        "Invalid message settings are rejected with their line, key and reason",
         arguments: [
             (
                 "  mail: {host: mail.example.com, from: id@example.com, security: none_on_this_machine}\n",
@@ -41,7 +41,7 @@ struct MessageSettingsTests {
         #expect(try problems("  telephony: {url: 'http://\(host)/', secret: s}\n") == [])
     }
 
-    @Test("A mail server on the loopback interface and a hook with a signing key are accepted")
+    @Test("The org file accepts a mail server on the loopback interface and a telephony hook with a signing key")
     func right() throws {
         let section =
             "  mail: {host: 127.0.0.1, from: id@example.com, security: none_on_this_machine}\n  telephony: {url: 'https://h.example.com/', signing_key: k}\n"

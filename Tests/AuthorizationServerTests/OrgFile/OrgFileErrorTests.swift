@@ -45,7 +45,7 @@ struct OrgFileErrorTests {
         var text: String
         var key: String
         var hint: String
-        /// The reported line, if it differs from the changed line.
+        /// The number of the reported line; `nil` if it is that of the changed line.
         var reported: Int?
         var testDescription: String { text.isEmpty ? "line \(line) removed" : text }
 
@@ -121,7 +121,7 @@ struct OrgFileErrorTests {
         Mistake(32, "  minimum_length: eight", "password_policy.minimum_length", "whole number"),
     ]
 
-    @Test("An invalid or missing setting is reported with its line, its key and a correction", arguments: mistakes)
+    @Test("An invalid or missing org file setting is reported with its line, its key and a correction", arguments: mistakes)
     func mistake(_ mistake: Mistake) throws {
         var lines = Self.lines
         lines[mistake.line - 1] = mistake.text
@@ -133,7 +133,7 @@ struct OrgFileErrorTests {
         #expect(problem.message.contains(mistake.hint), "\(problem.message)")
     }
 
-    @Test("All errors are reported together, ordered by line, in the format of compiler messages")
+    @Test("All errors of an org file are reported together, ordered by line, in the format of compiler messages")
     func together() throws {
         #expect(throws: Never.self) { try OrgFile.load(yaml: Self.lines.joined(separator: "\n")) }
         var lines = Self.lines
@@ -147,7 +147,7 @@ struct OrgFileErrorTests {
                 == "my.yaml:2:9: origin: An origin has no path, query or user name. Write https://id.test.")
     }
 
-    @Test("A duplicate name is reported at its second occurrence")
+    @Test("A duplicate name in the org file is reported at its second occurrence")
     func duplicates() throws {
         let yaml = (Self.lines + ["key_rotation: {signs_for_days: 90}"]).joined(separator: "\n")
             .replacing("  - name: Staff\n", with: "  - name: Staff\n  - name: Staff\n")
@@ -156,7 +156,7 @@ struct OrgFileErrorTests {
     }
 
     @Test(
-        "Invalid YAML is reported as one error, with a line unless the file is empty",
+        "Invalid YAML in an org file is reported as one error, with a line unless the file is empty",
         arguments: ["name: [", "name: a\nname: b", "name: \"x\n", "\tname: x", ""])
     func syntax(yaml: String) throws {
         let error = try #require(throws: OrgFileError.self) { try OrgFile.load(yaml: yaml) }
@@ -164,7 +164,7 @@ struct OrgFileErrorTests {
         #expect(yaml.isEmpty || (error.problems.first?.line ?? 0) > 0)
     }
 
-    @Test("A missing file is reported with the command that creates one")
+    @Test("A missing org file is reported with the command that creates an org file")
     func missing() throws {
         let error = try #require(throws: OrgFileError.self) { try OrgFile.load(path: "/nowhere/org.yaml") }
         #expect(error.description.contains("countersign init"))

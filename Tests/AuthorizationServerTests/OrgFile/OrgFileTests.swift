@@ -104,7 +104,7 @@ struct OrgFileTests {
 
         """
 
-    @Test("Values are read from the environment if they are written as ${NAME} or env:NAME")
+    @Test("Org file values are read from the environment if they are written as ${NAME} or env:NAME")
     func environment() throws {
         let yaml = """
             name: ${NAME}
@@ -123,7 +123,7 @@ struct OrgFileTests {
     }
 
     @Test(
-        "A short grant name is read as the full grant type",
+        "A short grant name in the org file is read as the full grant type",
         arguments: [
             ("oob", "urn:okta:params:oauth:grant-type:oob"), ("otp", "urn:okta:params:oauth:grant-type:otp"),
             ("mfa-oob", "http://auth0.com/oauth/grant-type/mfa-oob"), ("mfa-otp", "http://auth0.com/oauth/grant-type/mfa-otp"),
@@ -161,7 +161,7 @@ struct OrgFileTests {
         #expect(!without.dpop.requiresNonce)
     }
 
-    @Test("Lifetimes are read with a unit or in seconds, and a refresh token lifetime can be unlimited")
+    @Test("Token lifetimes in the org file are read with a unit or in seconds, and a refresh token lifetime can be unlimited")
     func times() throws {
         let yaml =
             Self.head + """
@@ -208,7 +208,7 @@ struct OrgFileTests {
         #expect(profile["floor"] == 3 && profile["remote"] == true && profile["manager"] == .null)
     }
 
-    @Test("The public keys of a client are read")
+    @Test("The public keys of a client are read from the org file")
     func keys() throws {
         let yaml =
             Self.head + """
@@ -223,7 +223,7 @@ struct OrgFileTests {
         #expect(application.keys?[keyID: "one"] != nil)
     }
 
-    @Test("The protections of an application are read, and have safe defaults if they are omitted")
+    @Test("The security settings of an application are read from the org file, and have safe defaults if they are omitted")
     func protections() throws {
         func application(_ lines: String) throws -> Application {
             let yaml =

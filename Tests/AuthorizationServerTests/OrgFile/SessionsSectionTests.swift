@@ -26,7 +26,7 @@ struct SessionsSectionTests {
         ).organization
     }
 
-    @Test("Session lifetimes, consent and silent sign-in are read, and have defaults")
+    @Test("Session lifetimes, consent and silent sign-in are read from the org file, and have defaults")
     func read() throws {
         let organization = try Self.load("idle_lifetime: 30m", consent: "consent: required")
         #expect(organization.sessions == SessionPolicy(idleLifetime: 1_800, lifetime: 86_400))

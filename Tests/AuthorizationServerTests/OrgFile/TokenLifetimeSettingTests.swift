@@ -14,13 +14,15 @@ struct TokenLifetimeSettingTests {
         ).organization
     }
 
-    @Test("The lifetime of MFA tokens is read, and is 900 seconds without the setting")
+    @Test("The lifetime of MFA tokens is read from the org file, and is 900 seconds if the setting is missing")
     func read() throws {
         #expect(try Self.load("groups: []").mfaTokenLifetime == 900)
         #expect(try Self.load("mfa_token_lifetime: 10m").mfaTokenLifetime == 600)
     }
 
-    @Test("A lifetime of MFA tokens out of range is rejected with its line and the range", arguments: ["299", "61m", "999999999"])
+    @Test(
+        "An MFA token lifetime that is out of range is rejected with its line and the allowed range",
+        arguments: ["299", "61m", "999999999"])
     func refused(lifetime: String) throws {
         let error = try #require(throws: OrgFileError.self) { try Self.load("mfa_token_lifetime: \(lifetime)") }
         let problem = try #require(error.problems.first)

@@ -18,7 +18,7 @@ struct LiveWaitingTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("An event stream reports the user's answer once and ends")
+    @Test("The event stream of a waiting page reports the user's answer once and then ends")
     func answered() async throws {
         let clock = ManualClock(sleeps: .skipped)
         let live = LiveWaiting(clock: clock)
@@ -28,7 +28,7 @@ struct LiveWaitingTests {
         #expect(try await Self.sent(response) == "retry: 2000\n\n:\n\n:\n\n:\n\nevent: answered\ndata: 1\n\n")
     }
 
-    @Test("An event stream without an answer ends after the time limit and reports no answer")
+    @Test("If the user does not answer, the event stream of a waiting page ends after the time limit and reports no answer")
     func over() async throws {
         let clock = ManualClock(sleeps: .skipped)
         let live = LiveWaiting(clock: clock)
@@ -38,7 +38,7 @@ struct LiveWaitingTests {
         #expect(clock.now.timeIntervalSince(start) == LiveWaiting.longest)
     }
 
-    @Test("A browser that disconnects releases its event stream")
+    @Test("A browser that disconnects from a waiting page releases its event stream")
     func gone() async throws {
         let live = LiveWaiting(clock: ManualClock(sleeps: .skipped))
         do {

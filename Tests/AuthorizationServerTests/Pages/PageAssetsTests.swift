@@ -28,7 +28,7 @@ struct PageAssetsTests {
         }
     }
 
-    @Test("Assets with different content have different addresses")
+    @Test("Page assets with different content have different addresses")
     func digest() {
         let plain = PageAssets(branding: Branding())
         let branded = PageAssets(branding: Branding(accent: BrandColor("#123456")))

@@ -18,7 +18,7 @@ struct PageTextsTests {
         return table
     }
 
-    @Test("All languages have the same texts with the same placeholders, and no text is empty")
+    @Test("The page texts of all languages have the same names and the same placeholders, and no text is empty")
     func complete() throws {
         let english = Self.table(PageTexts.english)
         #expect(english.count > 30)
@@ -37,7 +37,7 @@ struct PageTextsTests {
         #expect(english.filter { german[$0.key] == $0.value }.count <= 3)
     }
 
-    @Test("Templates contain no text, no inline style, no inline script and no external address")
+    @Test("Page templates contain no text, no inline style, no inline script and no external address")
     func templates() throws {
         let files = try FileManager.default.contentsOfDirectory(at: Self.templates, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "mustache" }
@@ -57,7 +57,7 @@ struct PageTextsTests {
     }
 
     @Test(
-        "The page language follows the client's preference, then the browser's, then English",
+        "The page language is the client's preferred language, or else the browser's preferred language, or else English",
         arguments: [
             (["de"], "en", "de"), (["de-AT"], "en", "de"), (["fr", "de"], "en", "de"), (["fr"], "de;q=0.3, fr", "de"), ([], "fr", "en"),
             ([], "en;q=0.5, de", "de"), ([], "de;q=0, en", "en"), (["DE"], "", "de"), (["den"], "", "en"),

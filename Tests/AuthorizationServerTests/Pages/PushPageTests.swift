@@ -8,7 +8,7 @@ import Testing
 struct PushPageTests {
     private static let app = WireRelyingParty.browserApp
 
-    /// Starts a sign-in and returns Jane's phone and the page that waits for it.
+    /// Starts a sign-in, and returns Jane's phone and the page that waits for the phone.
     private static func wait(
         _ server: PushServer, _ browser: WireBrowser, hasOther: Bool = true, _ changes: [String: String] = [:]
     ) async throws -> (phone: WirePhone, page: WireResponse) {
@@ -18,7 +18,7 @@ struct PushPageTests {
         return (phone, try await browser.submit(choice, "factor", ["factor": "push"]))
     }
 
-    @Test("Resend sends another push after 30 seconds and confirms it; before that the page explains the wait")
+    @Test("The button Resend on the push page sends a new push only after 30 seconds; before that, the page explains the wait")
     func resend() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -45,7 +45,7 @@ struct PushPageTests {
         }
     }
 
-    @Test("“Try another way” leads to the other factors and withdraws the push")
+    @Test("On the push page, “Try another way” leads to the other factors and withdraws the push")
     func anotherWay() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -60,7 +60,7 @@ struct PushPageTests {
         }
     }
 
-    @Test("A user whose only second factor is the push is not offered another way")
+    @Test("A user whose only second factor is push is not offered “Try another way” on the push page")
     func noOtherWay() async throws {
         try await PushServer.with { server in
             let (_, page) = try await Self.wait(server, WireBrowser(server.wire), hasOther: false)
@@ -68,7 +68,7 @@ struct PushPageTests {
         }
     }
 
-    @Test("The push page is shown in German on request, and its link to continue is for browsers without scripts")
+    @Test("The push page is shown in German if the app requests German, and has a link to continue for browsers without scripts")
     func german() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)

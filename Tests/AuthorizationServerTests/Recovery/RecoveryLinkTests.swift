@@ -109,7 +109,7 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("A recovery link is accepted only from its form in the same browser, and the recovery continues only there")
+    @Test("A recovery link is accepted only from its form in the same browser, and the recovery continues only in that browser")
     func binding() async throws {
         try await RecoveryBrowser.with { desk in
             let link = try await desk.link()
@@ -161,7 +161,7 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("An unlock link unlocks the account once and keeps its password")
+    @Test("An unlock link unlocks the account once and keeps the user's password")
     func unlocks() async throws {
         try await RecoveryBrowser.with { desk in
             try await desk.lock()

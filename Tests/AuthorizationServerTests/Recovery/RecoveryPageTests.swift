@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Recovery pages")
 struct RecoveryPageTests {
-    @Test("A code by text message and the security answer allow a new password and lead back to the sign-in")
+    @Test("After a recovery code by text message and the security answer, the user sets a new password and returns to the sign-in")
     func byText() async throws {
         try await RecoveryBrowser.with { desk in
             try await desk.giveQuestion()
@@ -35,7 +35,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("A password that is set after two mismatched ones is confirmed on a page without an error")
+    @Test("After an error about mismatched passwords, the recovery page confirms a new password without showing the error again")
     func mismatchThenSuccess() async throws {
         try await RecoveryBrowser.with { desk in
             var page = try await desk.ask("sms")
@@ -73,7 +73,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("A code from a call unlocks the account and keeps its password")
+    @Test("A recovery code from a call unlocks the account and keeps the user's password")
     func byCall() async throws {
         try await RecoveryBrowser.with { desk in
             try await desk.lock()
@@ -92,7 +92,7 @@ struct RecoveryPageTests {
     func enumeration(channel: String) async throws {
         try await RecoveryBrowser.with { desk in
             var looks: [[String]] = []
-            // A user with a phone number and an address, a user without them, a suspended user, and an unknown name.
+            // The names are those of a user with a phone number and an address, a user without both, a suspended user, and no user.
             for login in [PushOrganization.jane, PushOrganization.john, "suspended@example.com", "unknown@example.com"] {
                 let desk = RecoveryBrowser(server: desk.server, browser: WireBrowser(desk.server.wire))
                 func look(_ page: WireResponse) -> String { RecoveryBrowser.look(page, without: login) }
@@ -121,7 +121,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("Wrong codes count across recoveries, and at the limit the server rejects even the right code")
+    @Test("Wrong recovery codes count across recoveries, and at the limit the server rejects even the correct code")
     func bruteForce() async throws {
         try await RecoveryBrowser.with { desk in
             for wrong in [3, 2] {

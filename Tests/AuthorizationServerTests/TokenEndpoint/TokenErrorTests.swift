@@ -57,7 +57,7 @@ struct TokenErrorTests {
         Row(
             form: "grant_type=client_credentials&client_id=service-app&scope=messages.read", status: 401, error: "invalid_client",
             text: noSuchClient),
-        // 400 invalid_grant: the same for a wrong password, an unknown user and a suspended user
+        // 400 invalid_grant: the same response for a wrong password, an unknown user and a suspended user
         Row(
             form: "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=wrong&scope=openid",
             error: "invalid_grant", text: "The credentials provided were invalid."),
@@ -80,7 +80,7 @@ struct TokenErrorTests {
         Row(
             form: "client_id=password-app&grant_type=urn:ietf:params:oauth:grant-type:saml2-bearer&assertion=x",
             error: "unsupported_grant_type", text: "The authorization server does not support this grant_type."),
-        // 400 invalid_scope: none, unknown
+        // 400 invalid_scope: missing or unknown scope
         Row(
             form: "client_id=password-app&grant_type=password&\(jane)", error: "invalid_scope",
             text: "The request names no scope, and the server has no default ones."),
@@ -96,7 +96,7 @@ struct TokenErrorTests {
             text: "You are not allowed to sign in to this application."),
     ]
 
-    @Test("Each documented error has its status, code, description and headers", arguments: rows)
+    @Test("Each documented token endpoint error has its status, error code, description and headers", arguments: rows)
     func documented(row: Row) async throws {
         let response = try await RunningServer.with { try await $0.wire.post(row.path, row.form) }
         try expectOAuthError(response, row.status, row.error, row.text)
@@ -151,7 +151,8 @@ struct TokenErrorTests {
     }
 
     @Test(
-        "Over the limit, the response is 429 E0000047 with all rate-limit headers, and the next window accepts requests again", .onOneServer
+        "A token request that exceeds the rate limit gets 429 E0000047 with all rate-limit headers, and requests are accepted in the next window",
+        .onOneServer
     )
     func rateLimit() async throws {
         try await RunningServer.fresh(rateLimits: .init(perClient: 100, perAddress: 2, perUser: 100)) { running in
@@ -169,7 +170,7 @@ struct TokenErrorTests {
             try expectAPIError(refused, code: "E0000047", summary: "Too many requests. Wait and try again.")
             #expect(refused["x-rate-limit-limit"] == "2")
             #expect(refused["x-rate-limit-remaining"] == "0")
-            // The clock shows 1,800,000,000, a full minute; the header names the next full minute.
+            // The clock shows 1,800,000,000, which is a full minute. The header names the next full minute.
             #expect(refused["x-rate-limit-reset"] == "1800000060")
             #expect(refused["Retry-After"] == "60")
             #expect(refused["Date"] == "Fri, 15 Jan 2027 08:00:00 GMT")

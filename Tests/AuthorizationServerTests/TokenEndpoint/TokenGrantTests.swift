@@ -25,7 +25,7 @@ struct TokenGrantTests {
         #expect(body["scope"] == "openid offline_access")
     }
 
-    @Test("Without openid and offline_access, the response has no ID token and no refresh token")
+    @Test("A token response without the scopes openid and offline_access has no ID token and no refresh token")
     func accessTokenOnly() async throws {
         let token = try await RunningServer.with { try await $0.signIn(scope: "messages.read") }
         #expect(Set(try #require(token.objectValue).keys) == ["token_type", "expires_in", "access_token", "scope"])
@@ -69,9 +69,10 @@ struct TokenGrantTests {
         #expect(body["scope"] == "messages.read")
     }
 
-    @Test("The token endpoint reads the body as the official client writes it")
+    @Test("The token endpoint accepts the form encoding and the extra parameters of the official client")
     func officialBody() async throws {
-        // Sorted, + for space, `@ : ! ' ( ) *` raw, parameters that the endpoint does not need, CR LF in a value.
+        // The form is sorted, has + for spaces and unescaped `@ : ! ' ( ) *`, parameters that the endpoint does not need, and CR LF in a
+        // value.
         let form =
             "client_id=password-app&client_secret_hint=x'(y)*!&grant_type=password&grant_types_supported=password+urn:okta:params:oauth:grant-type:oob"
             + "&note=line%0D%0Ablah&password=Correct-Horse-7&redirect_uri=com.example:%2Fcallback&scope=openid+profile&username=jane.doe@example.com"

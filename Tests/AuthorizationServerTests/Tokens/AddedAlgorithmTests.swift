@@ -41,7 +41,7 @@ struct AddedAlgorithmTests {
         }
     }
 
-    @Test("In an organization without keys, the first key of each algorithm signs at once")
+    @Test("In an organization without signing keys, the first key of each algorithm signs immediately")
     func fresh() async throws {
         var organization = PushOrganization()
         organization.accessTokenAlgorithm = .es256

@@ -32,7 +32,7 @@ struct TokenStateTests {
         }
     }
 
-    @Test("The client ID is read from the body or the query, and different client IDs are rejected")
+    @Test("Introspection reads the client ID from the body or the query, and rejects a request with two different client IDs")
     func clientID() async throws {
         try await RunningServer.with { running in
             let token = try #require(try await running.signIn()["refresh_token"]?.stringValue)
@@ -47,7 +47,7 @@ struct TokenStateTests {
     }
 
     @Test(
-        "An unknown or malformed token is reported as inactive, without any other member",
+        "Introspection reports an unknown or malformed token as inactive, without any other member",
         arguments: ["token=unknown&client_id=password-app", "token=a.b.c&client_id=password-app"])
     func inactive(form: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.post("/oauth2/default/v1/introspect", form) }
@@ -55,7 +55,7 @@ struct TokenStateTests {
         #expect(response.body == #"{"active":false}"#)
     }
 
-    @Test("A token is inactive after its expiry and at another authorization server")
+    @Test("Introspection reports an access token as inactive after its expiry and at another authorization server")
     func expired() async throws {
         try await RunningServer.fresh { running in
             let token = try #require(try await running.signIn()["access_token"]?.stringValue)
@@ -132,7 +132,7 @@ struct TokenStateTests {
         }
     }
 
-    @Test("A revocation by another client returns 200 and has no effect")
+    @Test("A token revocation by another client returns 200 and has no effect")
     func foreignRevocation() async throws {
         try await RunningServer.with { running in
             let access = try #require(try await running.signIn()["access_token"]?.stringValue)

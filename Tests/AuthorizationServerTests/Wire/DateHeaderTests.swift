@@ -20,7 +20,7 @@ struct DateHeaderTests {
         #expect(DateHeader.format(second) == expected)
     }
 
-    @Test("The text of the header follows the clock forward and backward")
+    @Test("The text of the Date header changes when the clock moves to another second, forward or backward")
     func follows() {
         let header = DateHeader()
         #expect(header.text(at: Date(timeIntervalSince1970: 784_111_777.9)) == "Sun, 06 Nov 1994 08:49:37 GMT")

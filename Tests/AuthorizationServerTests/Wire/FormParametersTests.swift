@@ -6,7 +6,7 @@ import Testing
 @Suite("Form decoding")
 struct FormParametersTests {
     @Test(
-        "A valid form is decoded alike, whether clients escape characters or not",
+        "A valid form is decoded to the same values whether its characters are escaped or not",
         arguments: [
             ("a=b", ["a": "b"]),
             ("a=b+c", ["a": "b c"]),
@@ -107,7 +107,7 @@ struct BasicCredentialsTests {
     }
 
     @Test(
-        "A missing header, another scheme or a scheme without credentials is reported as absent",
+        "Basic credentials are reported as absent if the header is missing, has another scheme or has only the scheme",
         arguments: [nil, "Bearer abc", "Basic", ""])
     func absent(header: String?) {
         guard case .absent = BasicCredentials.read(header) else {

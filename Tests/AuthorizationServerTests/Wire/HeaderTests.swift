@@ -3,7 +3,7 @@ import Testing
 @Suite("Response headers")
 struct HeaderTests {
     @Test(
-        "Every response has a date, a request ID and the security headers, spelled as clients look them up",
+        "Every response has a Date header, a request ID and the security headers, and contains no header twice",
         arguments: [
             ("GET", "/oauth2/default/v1/keys"), ("GET", "/.well-known/openid-configuration"), ("POST", "/oauth2/default/v1/token"),
             ("GET", "/oauth2/default/v1/userinfo"), ("POST", "/oauth2/v1/revoke"), ("OPTIONS", "/oauth2/default/v1/token"),
@@ -64,7 +64,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "The page of any origin can read a response to its own request",
+        "The CORS headers allow a page of any origin to read the discovery document, the key set and UserInfo responses",
         arguments: ["/.well-known/openid-configuration", "/oauth2/default/v1/keys", "/oauth2/default/v1/userinfo"])
     func crossOrigin(path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.get(path, headers: [("Origin", "https://app.example.com")]) }
@@ -74,7 +74,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "A wrong method is rejected with 405 and a list of the allowed methods",
+        "A request with an unsupported method is rejected with 405 and a list of the allowed methods",
         arguments: [
             ("GET", "/oauth2/default/v1/token", "POST, OPTIONS"), ("PUT", "/oauth2/default/v1/keys", "GET, HEAD, OPTIONS"),
             ("DELETE", "/oauth2/v1/userinfo", "GET, POST, HEAD, OPTIONS"), ("GET", "/oauth2/v1/introspect", "POST, OPTIONS"),
@@ -89,7 +89,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "An unknown path returns 404 with an error in the API form",
+        "A request for an unknown path returns 404 with an API error",
         arguments: ["/", "/oauth2/v1/nothing", "/oauth2/default/v1/token/", "/oauth2/default"])
     func unknownPath(path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.get(path) }

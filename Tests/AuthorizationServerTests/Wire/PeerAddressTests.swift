@@ -43,7 +43,7 @@ struct PeerAddressTests {
     }
 
     @Test(
-        "Behind trusted proxies, the end user of a back end is the last entry that the back end wrote",
+        "Behind trusted proxies, the end user's address is the last X-Forwarded-For entry that a gateway of the back end added",
         arguments: [
             // header lines, gateways, expected
             (["198.51.100.7, 10.0.0.7, 192.0.2.1"], ["10.0.0.7"], "198.51.100.7"),
@@ -66,7 +66,7 @@ struct PeerAddressTests {
     }
 
     @Test(
-        "A text that is no address or network is not trusted",
+        "A text that is not a valid IP address or network is rejected as a trusted network",
         arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
     func refuses(text: String) {
         #expect(TrustedNetwork(text) == nil)

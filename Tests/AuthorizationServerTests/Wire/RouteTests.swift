@@ -81,7 +81,7 @@ struct RouteTests {
         #expect(Set(names).count == names.count && names.allSatisfy { !$0.isEmpty && !$0.hasPrefix("/") })
     }
 
-    @Test("A link contains the values of its parameters in order")
+    @Test("A link that is built from a route path contains the parameter values in order")
     func links() {
         let path: RoutePath = "/api/v1/users/{id}/factors/{id}/qr/{token}"
         #expect(path("u", "{f}", "t") == "/api/v1/users/u/factors/{f}/qr/t")

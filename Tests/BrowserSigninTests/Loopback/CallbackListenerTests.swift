@@ -25,7 +25,7 @@ struct CallbackListenerTests {
         "GET \(target) HTTP/1.1\r\nHost: \(host):\(port)\r\n\r\n"
     }
 
-    @Test("The first valid request is the redirect, and the listener closes after it")
+    @Test("The loopback listener returns the first valid request as the redirect, and then closes its port")
     func answer() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -38,7 +38,7 @@ struct CallbackListenerTests {
         listener.close()
     }
 
-    @Test("Other requests are rejected, and the valid one is still accepted afterwards")
+    @Test("After invalid requests, the loopback listener still accepts the valid redirect")
     func others() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -55,7 +55,7 @@ struct CallbackListenerTests {
         #expect(query(try await listener.answer())["state"] == "s1")
     }
 
-    @Test("A request without an end is rejected, whatever its size")
+    @Test("The loopback listener answers an endless request with 431, and still accepts the valid redirect")
     func endless() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -67,14 +67,14 @@ struct CallbackListenerTests {
         _ = try await listener.answer()
     }
 
-    @Test("A request in fragments is assembled, and silent connections do not block it")
+    @Test("The loopback listener assembles a request from fragments, and idle connections do not block the request")
     func slow() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
         var silent: [RawConnection] = []
         for _ in 0..<40 { silent.append(try await RawConnection(port: port)) }
         defer { for connection in silent { connection.end() } }
-        // After this response, the listener has accepted all connections and closed the oldest one, so a client cannot occupy it.
+        // After this response, the listener has accepted all connections and closed the oldest one.
         _ = try await RawConnection.answer(to: request("/favicon.ico", port: port), port: port)
         try await silent[0].send(request("/callback?state=s1", port: port))
         #expect(try await silent[0].rest().isEmpty)
@@ -87,7 +87,7 @@ struct CallbackListenerTests {
         _ = try await listener.answer()
     }
 
-    @Test("Cancelling the task closes the listener immediately")
+    @Test("Cancelling the task that waits for a redirect closes the port of the loopback listener")
     func cancelled() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -100,7 +100,7 @@ struct CallbackListenerTests {
 
     #if os(Linux)
     // Other systems have one loopback address by default.
-    @Test("The listener is bound to the loopback address only")
+    @Test("The loopback listener for 127.0.0.1 accepts no connection on 127.0.0.2")
     func otherAddress() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -110,7 +110,7 @@ struct CallbackListenerTests {
     }
     #endif
 
-    @Test("The port of the redirect URI is used, and an occupied port causes an error that says so")
+    @Test("The loopback listener uses the port of the redirect URI, and the error for an occupied port names the port")
     func port() async throws {
         let second = try await withUndisturbedPort {
             let first = try listener()
@@ -130,9 +130,9 @@ struct CallbackListenerTests {
         await second.end()
     }
 
-    @Test("For localhost, the listener uses both loopback addresses, and another program on one of them gets no redirect")
+    @Test("For localhost, the loopback listener binds to IPv4 and IPv6, and fails if another program has the IPv6 port")
     func bothAddresses() async throws {
-        // A system without IPv6 has no other address.
+        // A system without IPv6 has no second loopback address.
         guard let probe = try? LoopbackSocket(isIPv6: true, port: nil) else { return }
         close(probe.descriptor)
         try await withUndisturbedPort {
@@ -155,8 +155,8 @@ struct CallbackListenerTests {
         }
     }
 
-    /// Repeats `check` with another port if it cannot listen, because another program can take a port between two lines of a check.
-    /// A socket that the listener leaves open fails each attempt.
+    /// Runs a check, and repeats it with another port if the check cannot listen: another program can take a port in the meantime. If the
+    /// listener leaves a socket open, every attempt fails.
     private func withUndisturbedPort<Value>(_ check: () async throws -> Value) async throws -> Value {
         for _ in 1..<10 {
             do { return try await check() } catch is SystemBrowserError {}
@@ -168,7 +168,7 @@ struct CallbackListenerTests {
 @Suite("The user's own browser", .timeLimit(.minutes(2)))
 @MainActor
 struct SystemBrowserTests {
-    /// A browser that opens the server's page and follows the redirect of the issuer.
+    /// Returns a browser that opens the listener's page and follows the redirect of the issuer.
     nonisolated private static func browser(at issuer: BrowserIssuer) -> @Sendable (URL) async throws -> Void {
         { page in
             let redirect = page.path().hasSuffix("/logout") ? try issuer.visitLogout(page) : try issuer.visit(page)
@@ -193,7 +193,7 @@ struct SystemBrowserTests {
         }
     }
 
-    @Test("The user's own browser signs in and out through the loopback address")
+    @Test("A sign-in and a sign-out in the user's own browser use redirects to the loopback address")
     func success() async throws {
         let issuer = BrowserIssuer()
         let pages = Locked<[URL]>([])
@@ -211,7 +211,7 @@ struct SystemBrowserTests {
         #expect(redirect.path() == "/bye" && query(pages.withLock { $0.last })["post_logout_redirect_uri"]?.hasSuffix("/bye") == true)
     }
 
-    @Test("A sign-in ends at its timeout by the client's clock, and closes the port")
+    @Test("A browser sign-in times out after 300 seconds of the client's clock, and closes the listener's port")
     func timeout() async throws {
         let clock = ManualClock()
         let issuer = BrowserIssuer(clock: clock)
@@ -230,7 +230,8 @@ struct SystemBrowserTests {
         #expect(!signin.signInFlow.isAuthenticating && clock.waits.isEmpty)
     }
 
-    @Test("The port is closed before the call returns, however it ends", arguments: [true, false])
+    @Test(
+        "If the task or the app cancels a browser sign-in, the listener's port is closed before the call returns", arguments: [true, false])
     func cancelled(byTask: Bool) async throws {
         let issuer = BrowserIssuer()
         let page = Decision<URL>()
@@ -243,7 +244,7 @@ struct SystemBrowserTests {
         await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port) }
     }
 
-    @Test("A redirect URI without a listener opens no browser, and a cancelled sign-in closes the listener")
+    @Test("The browser provider opens no browser for a redirect URI without a listener, or after a cancellation")
     func otherRedirect() async throws {
         let provider = SystemBrowserProvider(clock: ManualClock()) { _ in Issue.record("A browser was opened.") }
         let page = try url("https://id.example.com/authorize")
@@ -260,7 +261,7 @@ struct SystemBrowserTests {
         }
     }
 
-    @Test("An error says that no browser can be opened")
+    @Test("If no browser can be opened, the error lists the commands that failed")
     func noBrowser() async throws {
         let issuer = BrowserIssuer()
         let launcher = BrowserLauncher(environment: ["BROWSER": "/bin/false:no-such-browser-4711", "PATH": "/usr/bin:/bin"])
@@ -269,7 +270,7 @@ struct SystemBrowserTests {
         await #expect(throws: BrowserSigninError.authenticationProvider(error: expected)) { try await signin.signIn() }
     }
 
-    @Test("The environment variable BROWSER selects the browser and is not run by a shell")
+    @Test("BrowserLauncher builds the browser's commands from the environment variable BROWSER without a shell")
     func commands() throws {
         let page = try url("https://id.example.com/authorize?a=b&c=%24(d)")
         func commands(_ value: String?) -> [[String]] {
@@ -286,14 +287,14 @@ struct SystemBrowserTests {
         }
     }
 
-    @Test("The first available command opens the browser, and only http and https addresses are opened")
+    @Test("BrowserLauncher opens a URL with the first command that succeeds, and rejects a file URL")
     func launch() async throws {
         let launcher = BrowserLauncher(environment: ["BROWSER": "/bin/false:/bin/true:/bin/false", "PATH": "/usr/bin:/bin"])
         try await launcher.open(url("https://id.example.com"))
         await #expect(throws: SystemBrowserError.cannotOpen(commands: [])) { try await launcher.open(url("file:///etc/passwd")) }
     }
 
-    @Test("A browser in the foreground does not block the sign-in")
+    @Test("A browser command that stays in the foreground does not block the sign-in")
     func foreground() async throws {
         let issuer = BrowserIssuer()
         let browser = Self.browser(at: issuer)
@@ -309,7 +310,7 @@ struct SystemBrowserTests {
         #expect(try await signin.signIn().accessToken == "access-1")
     }
 
-    @Test("The browser's command gets a one-time address that contains nothing of the sign-in or the sign-out")
+    @Test("The browser's command line contains a random one-time address, and no data of the sign-in or the sign-out")
     func hop() async throws {
         let issuer = BrowserIssuer()
         let browser = Self.browser(at: issuer)
@@ -339,14 +340,14 @@ struct SystemBrowserTests {
         }
     }
 
-    @Test("The one-time address redirects to http and https addresses only")
+    @Test("The one-time address of the loopback listener cannot redirect to a file URL")
     func hopElsewhere() throws {
         let listener = try CallbackListener(LoopbackRedirect(url("http://127.0.0.1/callback"))) { _ in false }
         defer { listener.close() }
         #expect(throws: SystemBrowserError.cannotOpen(commands: [])) { try listener.hop(to: url("file:///etc/passwd"), name: "a") }
     }
 
-    @Test("An opener that cannot be cancelled does not block the sign-in")
+    @Test("A browser sign-in completes even if the call that opens the browser never returns")
     func stubbornOpener() async throws {
         let issuer = BrowserIssuer()
         let browser = Self.browser(at: issuer)

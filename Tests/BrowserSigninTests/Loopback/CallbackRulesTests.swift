@@ -11,7 +11,7 @@ struct CallbackRulesTests {
 
     private func verdict(_ text: String) -> CallbackRules.Verdict { rules.verdict(on: Array(text.utf8)) }
 
-    @Test("A browser's redirect is accepted")
+    @Test("The loopback listener accepts a browser's redirect with the expected path, host and state")
     func redirect() throws {
         let request = """
             GET /callback?code=c%2F1&state=s1 HTTP/1.1\r
@@ -25,7 +25,7 @@ struct CallbackRulesTests {
         #expect(verdict(request) == .answer(try url("http://127.0.0.1:4711/callback?code=c%2F1&state=s1")))
     }
 
-    @Test("Cookies of other programs on the host do not matter, whatever their content and number")
+    @Test("The loopback listener accepts a redirect with any cookies of other programs, unless a cookie contains control characters")
     func oddCookies() throws {
         let start = Array("GET /callback?code=c&state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nCookie: theirs=".utf8)
         let answer = CallbackRules.Verdict.answer(try url("http://127.0.0.1:4711/callback?code=c&state=s1"))
@@ -39,7 +39,7 @@ struct CallbackRulesTests {
         #expect(verdict("GET /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711ä\r\n\r\n") == .refused(.misdirected))
     }
 
-    @Test("An incomplete request is read further")
+    @Test("A request to the loopback listener counts as incomplete until its last byte arrives")
     func incomplete() {
         let request = "GET /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\n\r\n"
         for length in 0..<request.utf8.count { #expect(rules.verdict(on: Array(request.utf8.prefix(length))) == .incomplete) }
@@ -47,7 +47,7 @@ struct CallbackRulesTests {
     }
 
     @Test(
-        "Other requests are rejected",
+        "The loopback listener rejects every request except a GET of the redirect path with the expected state and host",
         arguments: [
             ("GET /callback?code=c&state=other HTTP/1.1\r\nHost: 127.0.0.1:4711", .unexpected),
             ("GET /callback HTTP/1.1\r\nHost: 127.0.0.1:4711", .unexpected),
@@ -84,7 +84,7 @@ struct CallbackRulesTests {
         #expect(verdict(head + "\r\n\r\n") == .refused(page))
     }
 
-    @Test("A request that is too large is rejected, complete or not")
+    @Test("The loopback listener rejects a request above the size limit, even if the request is still incomplete")
     func tooLarge() {
         let long = String(repeating: "x", count: CallbackRules.maximumSize)
         #expect(verdict("GET /callback?state=s1&\(long)") == .refused(.tooLarge))
@@ -93,7 +93,7 @@ struct CallbackRulesTests {
         #expect(verdict("GET /callback?state=s1&\(rest) HTTP/1.1\r\nHost: 127.0.0.1:4711\r\n\r\n") != .refused(.tooLarge))
     }
 
-    @Test("No page loads resources, runs scripts, is cached or sends a referrer", arguments: CallbackPage.allCases)
+    @Test("No page of the loopback listener loads resources, runs scripts, is cached or sends a referrer", arguments: CallbackPage.allCases)
     func pages(page: CallbackPage) throws {
         let text = String(decoding: page.response, as: UTF8.self)
         let end = try #require(text.range(of: "\r\n\r\n"))
@@ -113,7 +113,7 @@ struct CallbackRulesTests {
     }
 
     @Test(
-        "A loopback redirect URI is distinguished from others",
+        "LoopbackRedirect reads the host, the port and the path of a loopback redirect URI",
         arguments: [
             ("http://127.0.0.1/callback", "127.0.0.1", nil, "/callback"), ("http://127.0.0.1:8765/a/b", "127.0.0.1", 8765, "/a/b"),
             ("HTTP://LOCALHOST", "localhost", nil, "/"), ("http://[::1]/callback", "[::1]", nil, "/callback"),
@@ -125,7 +125,7 @@ struct CallbackRulesTests {
     }
 
     @Test(
-        "A redirect URI of another host cannot be received",
+        "LoopbackRedirect rejects a URI that is not http on loopback, has an invalid port, or has a query, fragment or user",
         arguments: [
             "com.example.app:/callback", "com.example.app://127.0.0.1/callback", "https://127.0.0.1/callback",
             "http://example.com/callback",

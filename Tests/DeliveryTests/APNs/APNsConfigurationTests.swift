@@ -6,7 +6,7 @@ import Testing
 struct APNsConfigurationTests {
     let logger = RecordedLogs().logger
 
-    @Test("The default push service is Apple's of each environment")
+    @Test("The default push service origins are Apple's production and sandbox servers")
     func defaults() {
         let configuration = APNsSender.Configuration()
         #expect(configuration.productionOrigin == "https://api.push.apple.com")
@@ -15,7 +15,7 @@ struct APNsConfigurationTests {
     }
 
     @Test(
-        "An invalid origin causes an error with the fix",
+        "An invalid push service origin causes an error that shows a valid origin",
         arguments: [
             "", "api.push.apple.com", "http://localhost", "https://", "https:///", "https://a/b", "https://a?b", "https://a b",
             "https://u@a",
@@ -29,7 +29,7 @@ struct APNsConfigurationTests {
         #expect(error?.message.contains("https://push.example:443") == true)
     }
 
-    @Test("Invalid trust roots are an error", arguments: ["", "no certificate"])
+    @Test("Invalid PEM trust roots of the push service cause an error", arguments: ["", "no certificate"])
     func trustRoots(_ text: String) {
         let error = #expect(throws: APNsConfigurationError.self) {
             _ = try APNsSender(APNsSender.Configuration(additionalTrustRootsPEM: text), logger: logger)

@@ -11,14 +11,16 @@ struct APNsCredentialsTests {
         pem = try #require(SigningKey.generate(.es256).privatePEM)
     }
 
-    @Test("A team id, a key id and a P-256 key in PEM are valid credentials")
+    @Test("A team ID, a key ID and a P-256 key in PEM are valid APNs credentials")
     func areRead() throws {
         let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
         #expect(credentials.teamID == "TEAM123456")
         #expect(credentials.keyID == "KEY1234567")
     }
 
-    @Test("An invalid team id causes an error with the fix", arguments: ["", "TEAM12345", "TEAM1234567", "TEAM 12345", "TÉAM12345"])
+    @Test(
+        "An invalid APNs team ID causes an error that says where to find the team ID",
+        arguments: ["", "TEAM12345", "TEAM1234567", "TEAM 12345", "TÉAM12345"])
     func teamID(_ teamID: String) {
         let error = #expect(throws: APNsConfigurationError.self) {
             try APNsCredentials(teamID: teamID, keyID: "KEY1234567", privateKeyPEM: pem)
@@ -28,7 +30,7 @@ struct APNsCredentialsTests {
         #expect(error?.message.contains("developer account") == true)
     }
 
-    @Test("An invalid key id causes an error with the fix")
+    @Test("An invalid APNs key ID causes an error that shows the start of the invalid value")
     func keyID() {
         let error = #expect(throws: APNsConfigurationError.self) {
             try APNsCredentials(teamID: "TEAM123456", keyID: "AuthKey_KEY1234567.p8", privateKeyPEM: pem)
@@ -37,7 +39,7 @@ struct APNsCredentialsTests {
         #expect(error?.message.contains("\"AuthKey_KEY1…\"") == true)
     }
 
-    @Test("A key of another type or a damaged key causes an error with its id and the fix")
+    @Test("An APNs key of another type or a damaged key causes an error that names the key ID and the .p8 file")
     func privateKey() throws {
         let other = try #require(SigningKey.generate(.es384).privatePEM)
         for text in ["", "not a key", other, pem.replacingOccurrences(of: "A", with: "_")] {
@@ -50,7 +52,7 @@ struct APNsCredentialsTests {
         }
     }
 
-    @Test("A key in place of an id does not appear in the error")
+    @Test("If a private key is passed as the APNs team ID, the error does not contain the key")
     func misplacedKey() {
         let error = #expect(throws: APNsConfigurationError.self) {
             try APNsCredentials(teamID: pem, keyID: "KEY1234567", privateKeyPEM: pem)
@@ -58,7 +60,7 @@ struct APNsCredentialsTests {
         #expect(error?.message.contains(pem.split(separator: "\n")[1]) == false)
     }
 
-    @Test("No description contains the key")
+    @Test("No description of APNs credentials contains the private key")
     func descriptions() throws {
         let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
         var dumped = ""
@@ -70,7 +72,7 @@ struct APNsCredentialsTests {
         }
     }
 
-    @Test("Credentials are equal if team id, key id and key are equal")
+    @Test("APNs credentials are equal if and only if team ID, key ID and private key are equal")
     func equality() throws {
         let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
         let otherPEM = try #require(SigningKey.generate(.es256).privatePEM)

@@ -4,9 +4,9 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Pushes on the wire")
+@Suite("Push requests to APNs")
 struct APNsSenderTests {
-    @Test("A push reaches the device with the headers of the push service")
+    @Test("The push service receives a push with its payload, the APNs headers and a signed provider token")
     func delivers() async throws {
         try await PushTestbed.run { (bed) async throws in
             var push = bed.push(collapseID: "transaction-1")

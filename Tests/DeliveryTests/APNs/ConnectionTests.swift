@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Connections to the push service", .timeLimit(.minutes(2)))
 struct ConnectionTests {
-    @Test("Concurrent and sequential pushes share one connection")
+    @Test("Concurrent and sequential pushes share one connection to the push service")
     func isShared() async throws {
         try await PushTestbed.run { (bed) async throws in
             let outcomes = await bed.sendAtOnce(200)
@@ -16,7 +16,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Each environment has its own service and connection")
+    @Test("Each APNs environment has its own connection, and rejects a device token of the other environment")
     func environments() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.register("aa11", environment: .production)
@@ -24,12 +24,12 @@ struct ConnectionTests {
             #expect(await bed.sender.send(bed.push(to: "aa11", environment: .production)).isDelivered)
             #expect(bed.gateway.received.map(\.environment) == [.development, .production])
             #expect(bed.gateway.connectionCount == 2)
-            // A token of one environment is unknown in the other.
+            // A device token of one environment is unknown in the other.
             #expect(await bed.sender.send(bed.push(environment: .production)) == .tokenDead(since: nil))
         }
     }
 
-    @Test("After GOAWAY, the next push uses another connection, and no push is lost")
+    @Test("After an HTTP/2 GOAWAY, the next push uses another connection, and no push is lost")
     func goAway() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.goAway(answering: true))
@@ -42,7 +42,7 @@ struct ConnectionTests {
     }
 
     /// The network decides whether a GOAWAY meets an idle connection; usually it does.
-    @Test("A shutdown does not wait for a service that sent GOAWAY and keeps the connection open")
+    @Test("The shutdown of a push sender does not wait for a push service that sent GOAWAY but keeps the connection open")
     func shutdownAfterGoodbyes() async throws {
         try await PushTestbed.run { (bed) async throws in
             for _ in 0..<30 {
@@ -54,7 +54,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A push that would change the request's path or headers is never sent")
+    @Test("A push whose device token, topic or ID would change the request's path or headers is rejected without a connection")
     func injection() async throws {
         try await PushTestbed.run { (bed) async throws in
             for token in ["", "../device/00", "00/11", "00?x=1", "zz", "00 11", "００"] {
@@ -71,7 +71,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("An upper-case device token is sent in lower case")
+    @Test("The push sender sends an upper-case device token in lower case")
     func lowerCase() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push(to: PushTestbed.deviceToken.uppercased())).isDelivered)
@@ -79,7 +79,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A background push has its push type and priority")
+    @Test("A background push is sent with the push type background and priority 5")
     func background() async throws {
         try await PushTestbed.run { (bed) async throws in
             var push = bed.push()

@@ -3,7 +3,7 @@ import Delivery
 import Foundation
 import Testing
 
-/// Tests the result of each response of the push service: the rows of Documentation/Protocol/Devices.md §9.3, over the wire.
+/// Tests the result of each response of the push service in the table of Documentation/Protocol/Devices.md §9.3, over a connection.
 @Suite("Responses of the push service")
 struct GatewayAnswerTests {
     struct Row: Sendable, CustomTestStringConvertible {
@@ -16,12 +16,16 @@ struct GatewayAnswerTests {
         reasons.split(separator: " ").map { Row(status: status, reason: String($0)) }
     }
 
-    @Test("An invalid token, or one of another app, is dead", arguments: rows(400, "BadDeviceToken DeviceTokenNotForTopic"))
+    @Test(
+        "If the push service reports a device token as invalid or as another app's, the outcome is tokenDead, and the push is not retried",
+        arguments: rows(400, "BadDeviceToken DeviceTokenNotForTopic"))
     func badTokens(_ row: Row) async throws {
         try await expect(.tokenDead(since: nil), after: row)
     }
 
-    @Test("A token that was valid once is dead since the time in the response", arguments: rows(410, "Unregistered ExpiredToken"))
+    @Test(
+        "If the push service reports a device token as unregistered or expired, the outcome is tokenDead with the time of the response",
+        arguments: rows(410, "Unregistered ExpiredToken"))
     func formerTokens(_ row: Row) async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: row.status, reason: row.reason, timestamp: 1_799_999_000_500))
@@ -41,13 +45,13 @@ struct GatewayAnswerTests {
         + rows(404, "BadPath")
         + rows(405, "MethodNotAllowed") + rows(413, "PayloadTooLarge")
 
-    @Test("A permanent error is not retried", arguments: finalRefusals)
+    @Test("A push is not retried after a permanent error of the push service", arguments: finalRefusals)
     func refusals(_ row: Row) async throws {
         try await expect(.refused(reason: row.reason, status: row.status), after: row)
     }
 
     @Test(
-        "A temporary error is retried after a pause",
+        "After a temporary error of the push service, a push is retried after a pause",
         arguments: rows(429, "TooManyRequests TooManyProviderTokenUpdates") + rows(500, "InternalServerError")
             + rows(503, "ServiceUnavailable Shutdown") + rows(502, "SomethingNew"))
     func retries(_ row: Row) async throws {
@@ -61,7 +65,7 @@ struct GatewayAnswerTests {
         }
     }
 
-    @Test("An expired provider token is replaced, and the push is retried once without a pause")
+    @Test("If the push service reports an expired provider token, the sender replaces the token and retries the push once without a pause")
     func expiredProviderToken() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 403, reason: "ExpiredProviderToken"))
@@ -74,7 +78,7 @@ struct GatewayAnswerTests {
     }
 
     @Test(
-        "An invalid response body loses only the reason",
+        "If the push service's error has an invalid body, the result contains the status code instead of the reason",
         arguments: [
             #"{"reason":"has spaces"}"#, #"{"reason":"zeile\nbruch"}"#, #"{"reason":"é"}"#, #"{"reason":""}"#, #"{"reason":7}"#, "[]",
             "<html>", "",
@@ -88,7 +92,7 @@ struct GatewayAnswerTests {
     }
 
     @Test(
-        "A token is dead even if the service sends an invalid time",
+        "If the push service reports a device token as unregistered with an invalid timestamp, the outcome is tokenDead without a time",
         arguments: ["-1", "1e300", "\"yesterday\"", "null"])
     func unreadableTimestamp(_ timestamp: String) async throws {
         try await PushTestbed.run { (bed) async throws in
@@ -97,7 +101,7 @@ struct GatewayAnswerTests {
         }
     }
 
-    @Test("A redirect is an error and is not followed")
+    @Test("A redirect of the push service is an error and is not followed")
     func redirection() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 307, reason: nil, headers: ["location": "https://localhost:1/3/device/00"]))

@@ -4,9 +4,9 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Provider tokens")
+@Suite("APNs provider tokens")
 struct ProviderTokenTests {
-    @Test("One provider token is used for 50 minutes, and then replaced")
+    @Test("An APNs provider token is used for 50 minutes, and then replaced")
     func isCached() async throws {
         try await PushTestbed.run { (bed) async throws in
             for _ in 0..<3 { _ = await bed.sender.send(bed.push()) }
@@ -21,7 +21,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("Concurrent pushes share one provider token")
+    @Test("Concurrent pushes share one APNs provider token")
     func concurrentPushes() async throws {
         try await PushTestbed.run { (bed) async throws in
             await bed.sendAtOnce(40)
@@ -32,7 +32,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("Concurrent pushes with an expired provider token replace it once")
+    @Test("Concurrent pushes that fail with ExpiredProviderToken replace the provider token only once")
     func concurrentRenewal() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 403, reason: "ExpiredProviderToken"), times: 10)
@@ -42,7 +42,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("A provider token that is immediately expired is replaced only once")
+    @Test("If the push service reports a new provider token as expired, the sender creates no further provider token for 20 minutes")
     func expiredForEver() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 403, reason: "ExpiredProviderToken"), times: 4)
@@ -52,7 +52,7 @@ struct ProviderTokenTests {
             #expect(await bed.sender.send(bed.push()) == .refused(reason: "ExpiredProviderToken", status: 403))
             #expect(bed.gateway.received.count == 3)
             #expect(Set(bed.tokens).count == 2)
-            // After 20 minutes the sender may try another token.
+            // After 20 minutes, the sender may create another provider token.
             bed.clock.advance(by: 20 * 60)
             let push = bed.push()
             #expect(await bed.sender.send(push) == .delivered(id: push.id))
@@ -61,7 +61,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("An APNs provider token whose issue time is in the future, because the clock was set back, is replaced")
+    @Test("If the clock was set back by more than a minute, the APNs provider token is replaced")
     func clockSetBack() async throws {
         try await PushTestbed.run { (bed) async throws in
             _ = await bed.sender.send(bed.push())
@@ -75,7 +75,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("Each key has its own provider token and connection")
+    @Test("Each APNs key has its own provider token and connection")
     func severalCredentials() async throws {
         try await PushTestbed.run { (bed) async throws in
             let sameTeam = try bed.trust(teamID: PushTestbed.teamID, keyID: "KEY2222222")

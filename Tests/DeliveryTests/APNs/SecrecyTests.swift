@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Secrecy of pushes")
 struct SecrecyTests {
-    @Test("Logs contain neither device token, payload, provider token nor key, however a push ends")
+    @Test("The log contains no device token, payload, provider token or key of a push, whatever the push's outcome is")
     func logs() async throws {
         try await PushTestbed.run { (bed) async throws in
             let secret = "the-challenge"
@@ -34,13 +34,13 @@ struct SecrecyTests {
         }
     }
 
-    @Test("A log line has the push, the app, the outcome, and a distinct device label")
+    @Test("The log line of a push contains the push ID, the app, the outcome and a short hash of the device token")
     func fingerprint() async throws {
         try await PushTestbed.run { (bed) async throws in
             let push = bed.push()
             _ = await bed.sender.send(push)
             _ = await bed.sender.send(bed.push(to: "ffff"))
-            // The first eight digits of the token's SHA-256, as sha256sum prints them.
+            // The log contains the first eight digits of the device token's SHA-256, as `sha256sum` prints them.
             #expect(
                 bed.logs.lines.first
                     == "debug push ended device=09ff825c environment=development outcome=delivered push=\(push.id) topic=com.example.app")
@@ -49,7 +49,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("Descriptions of a push contain neither device token nor payload nor key")
+    @Test("The descriptions of a push contain no device token, payload or key")
     func descriptions() async throws {
         try await PushTestbed.run { (bed) async throws in
             let push = bed.push()

@@ -3,13 +3,13 @@ import Delivery
 import Foundation
 import Testing
 
-/// A push service, or a proxy in its place, that sends malformed responses.
+/// Tests a push service, or a proxy in its place, that sends malformed responses.
 @Suite("Attacks: a misbehaving push service")
 struct PushGatewayAttackTests {
     struct Misbehaviour: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let faults: [PushGatewayFault]
-        /// Whether the push must finally arrive.
+        /// Whether the push must arrive in the end.
         var isDelivered = false
 
         init(_ name: String, _ faults: PushGatewayFault..., times: Int = 1, isDelivered: Bool = false) {
@@ -44,18 +44,20 @@ struct PushGatewayAttackTests {
         Misbehaviour("a goodbye before the answer, again and again", .goAway(answering: false), times: 3, isDelivered: true),
     ]
 
-    @Test("A push completes, reaches the device at most once, and leaks nothing into the log", arguments: misbehaviours)
+    @Test(
+        "Despite malformed responses of the push service, a push ends, reaches the device at most once, and logs no secret",
+        arguments: misbehaviours)
     func atMostOnce(misbehaviour: Misbehaviour) async throws {
         try await PushTestbed.run { (bed) async throws in
             for fault in misbehaviour.faults { bed.gateway.misbehave(fault) }
             let push = bed.push(payload: #"{"aps":{"alert":"hello"},"challenge":"eyJhbGciOi"}"#, collapseID: "ft1")
             let outcome = await bed.sender.send(push)
-            // The gateway records a push before it responds, and delivers it to the device afterwards.
+            // A push counts as delivered if the gateway accepted it. It must do so at most once.
             let taken = bed.gateway.received.count { $0.status == 200 }
             #expect(outcome.isDelivered == (taken == 1) && taken <= 1, "\(outcome)")
             #expect(bed.delivered.count <= 1)
             if misbehaviour.isDelivered { #expect(outcome.isDelivered, "\(outcome)") }
-            // Each retry is the same push for the service and for the device.
+            // Each retry has the same ids, so the service and the device recognize it as the same push.
             #expect(bed.gateway.received.allSatisfy { $0.headers["apns-id"] == push.id && $0.headers["apns-collapse-id"] == "ft1" })
             #expect(bed.gateway.received.count <= 12)
             for line in bed.logs.lines {
@@ -65,7 +67,7 @@ struct PushGatewayAttackTests {
         }
     }
 
-    @Test("A response for an invalid or reactivated token ends the push without a retry")
+    @Test("A response about an invalid or unregistered device token ends the push without a retry")
     func deadTokens() async throws {
         for (fault, isDated) in [
             (PushGatewayFault.answer(status: 400, reason: "BadDeviceToken"), false),

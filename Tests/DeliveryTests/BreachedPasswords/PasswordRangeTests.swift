@@ -10,7 +10,7 @@ struct PasswordRangeTests {
     private static var prefix: String { String(digest.prefix(5)) }
     private static var suffix: String { String(digest.dropFirst(5)) }
 
-    /// Responds like Have I Been Pwned: lines of suffixes and counts, with padding.
+    /// Returns a response like that of Have I Been Pwned: lines of suffixes and counts.
     private static func answer(_ lines: [String]) -> String {
         let body = lines.joined(separator: "\r\n")
         return "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
@@ -29,7 +29,9 @@ struct PasswordRangeTests {
         return (found, double.received)
     }
 
-    @Test("The endpoint gets only five digits of the digest and a request for padding", arguments: ["/range", "/range/"])
+    @Test(
+        "The range endpoint gets only the first five digits of the password's digest, and the request asks for padding",
+        arguments: ["/range", "/range/"])
     func request(path: String) async throws {
         let (found, requests) = try await ask([Self.answer(Self.padding + ["\(Self.suffix):3"])], path: path)
         #expect(found)
@@ -41,7 +43,7 @@ struct PasswordRangeTests {
         #expect(!request.text.uppercased().contains(Self.suffix.prefix(6)) && request.body.isEmpty)
     }
 
-    @Test("A password counts as breached if its suffix is listed with a count above zero, in either case")
+    @Test("A password is breached if the range response lists its digest suffix, in upper or lower case, with a count above zero")
     func lines() async throws {
         for (line, isBreached) in [
             ("\(Self.suffix):1", true), ("\(Self.suffix.lowercased()):10", true), ("\(Self.suffix):0", false), ("\(Self.suffix)", false),
@@ -52,7 +54,7 @@ struct PasswordRangeTests {
     }
 
     @Test(
-        "If the endpoint fails, the password is accepted, and the log reports it without digits of the digest",
+        "If the range endpoint fails, the password is accepted, and the log reports the failure without digits of the digest",
         arguments: [
             "", "nonsense\r\n\r\n", PlainListener.answer(500), PlainListener.answer(404), PlainListener.answer(429),
             PlainListener.answer(302, fields: "Location: http://127.0.0.1:9/range\r\n"),
@@ -65,7 +67,7 @@ struct PasswordRangeTests {
         #expect(!logs.lines.contains { $0.uppercased().contains(Self.prefix) })
     }
 
-    @Test("A response of more than a mebibyte is not read to its end")
+    @Test("A range response of more than 1 MiB is discarded, and the log reports that the password was not compared")
     func large() async throws {
         let logs = RecordedLogs()
         let lines = (0..<40_000).map { String(format: "%035X:0", $0) } + ["\(Self.suffix):3"]
@@ -73,10 +75,10 @@ struct PasswordRangeTests {
         #expect(logs.lines.contains { $0.contains("was not compared") })
     }
 
-    @Test("If the endpoint times out, the password is accepted")
+    @Test("If the range endpoint times out, the password is accepted")
     func slow() async throws {
         let logs = RecordedLogs()
-        // The timeout elapses at once; the test endpoint never responds.
+        // The endpoint of the test never completes its response, and the timeout elapses at once.
         let double = try PlainListener(answering: ["HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"])
         defer { double.close() }
         let check = try BreachedPasswordCheck(
@@ -86,7 +88,7 @@ struct PasswordRangeTests {
         #expect(logs.lines.contains { $0.contains("was not compared") })
     }
 
-    @Test("After three failures in a row, the endpoint is skipped for a minute, which is logged once, and then tried once")
+    @Test("After three failures in a row, the range endpoint is not requested for a minute, and is then requested once")
     func pausing() async throws {
         let (logs, clock) = (RecordedLogs(), ManualClock())
         let known = Self.answer(["\(Self.suffix):3"])
@@ -101,7 +103,7 @@ struct PasswordRangeTests {
             for _ in 0..<count { found.append(await check.contains(sha1: Array(Insecure.SHA1.hash(data: Data("password1".utf8))))) }
             return found
         }
-        // A response ends a sequence of failures.
+        // A response resets the count of failures.
         #expect(await ask(4) == [false, true, false, false] && double.received.count == 4)
         #expect(await ask(10).contains(true) == false && double.received.count == 5)
         clock.advance(by: 59)
@@ -114,7 +116,7 @@ struct PasswordRangeTests {
     }
 
     @Test(
-        "An address that is neither https nor loopback is rejected",
+        "A range endpoint URL that is invalid, or uses http for a remote host, is rejected",
         arguments: ["http://example.com/range", "ftp://127.0.0.1/", "https://user@example.com/", "https://example.com/?a=b", "range", ""])
     func address(url: String) {
         #expect(throws: BreachedPasswordError.self) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CountersignSandbox
 
-/// Checks that every request of the sender satisfies.
+/// Tests the rules of the gateway that every request of the sender follows.
 @Suite("Rules of the local push gateway")
 struct PushGatewayRulesTests {
     static let good = PushGatewayRequest(
@@ -29,12 +29,12 @@ struct PushGatewayRulesTests {
         }
     }
 
-    @Test("A valid request is accepted")
+    @Test("The local push gateway accepts a valid push request")
     func good() {
         #expect(Self.refusal { _ in } == nil)
     }
 
-    @Test("A wrong path or method is rejected")
+    @Test("The local push gateway rejects a request with a wrong path, method or device token")
     func address() {
         #expect(Self.refusal { $0.path = "/" } == "404 BadPath")
         #expect(Self.refusal { $0.path = "/4/device/aa11" } == "404 BadPath")
@@ -47,7 +47,7 @@ struct PushGatewayRulesTests {
         #expect(Self.refusal { $0.path = "/3/device/aa11/" } == "400 BadDeviceToken")
     }
 
-    @Test("A missing, repeated or invalid header is rejected")
+    @Test("The local push gateway rejects a push request with a missing, repeated or invalid header")
     func headers() {
         #expect(Self.refusal { $0.headers.append(("apns-topic", "com.example.app")) } == "400 DuplicateHeaders")
         #expect(Self.refusal(header: "apns-topic", nil) == "400 MissingTopic")
@@ -66,7 +66,7 @@ struct PushGatewayRulesTests {
 
     // MARK: - Devices
 
-    @Test("A push without storage, or an expired one, does not replace a stored push of an unreachable device")
+    @Test("For an unreachable device, neither an expired push nor a push without an expiration replaces the stored push")
     func triedOnce() {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         func push(_ payload: String, _ expiration: String?) -> ReceivedPush {
@@ -107,7 +107,7 @@ struct PushGatewayRulesTests {
         }
     }
 
-    @Test("A valid provider token is required")
+    @Test("The local push gateway rejects a push without a valid provider token")
     func providerToken() throws {
         var provider = try Provider()
         #expect(try provider.check("bearer \(provider.token())") == "com.example.app")
@@ -126,7 +126,7 @@ struct PushGatewayRulesTests {
         }
     }
 
-    @Test("A provider token is valid for an hour")
+    @Test("The local push gateway accepts a provider token for one hour")
     func age() throws {
         var provider = try Provider()
         let token = try provider.token()
@@ -135,7 +135,7 @@ struct PushGatewayRulesTests {
         #expect(provider.check("bearer \(token)", after: -301) == "403 InvalidProviderToken")
     }
 
-    @Test("A connection must keep its provider token for 20 minutes")
+    @Test("The local push gateway rejects a new provider token on a connection until 20 minutes have passed")
     func updates() throws {
         var provider = try Provider()
         let first = try provider.token()
@@ -149,7 +149,7 @@ struct PushGatewayRulesTests {
         #expect(provider.check("bearer \(first)", after: 1201) == "com.example.app")
     }
 
-    @Test("A connection is limited to one team")
+    @Test("The local push gateway accepts provider tokens of only one team on a connection")
     func teams() throws {
         var provider = try Provider()
         let other = try SigningKey.generate(.es256, keyID: "KEY2222222")

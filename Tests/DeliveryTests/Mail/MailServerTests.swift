@@ -7,7 +7,7 @@ import Testing
 
 @testable import CountersignSandbox
 
-/// The server is aiosmtpd, and Python's mail parser reads what arrives.
+/// Tests mail to the server aiosmtpd. Python's mail parser reads the received messages.
 @Suite(
     "Mail to an independent server", .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)),
     .timeLimit(.minutes(2)))
@@ -24,7 +24,7 @@ struct MailServerTests {
         init(mechanism: String = "PLAIN") async throws {
             folder = TemporaryFolder()
             try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-            // The certificate is typical for a mail server: for a name, from an authority without address constraints.
+            // As for most mail servers, the certificate is for a name, and its authority has no constraints for addresses.
             let issued = try PushGatewayCertificate(now: Date())
             let (chain, key) = (folder.url.appending(path: "chain.pem"), folder.url.appending(path: "key.pem"))
             try Data(issued.certificatePEM.utf8).write(to: chain)
@@ -50,7 +50,7 @@ struct MailServerTests {
                 timing: PushTiming(now: { Date(timeIntervalSince1970: 1_700_000_000) }, sleep: { _ in }), logger: logs.logger)
         }
 
-        /// Returns the next non-empty line of the server's output, as JSON.
+        /// Waits for this text in the server's output, and returns its line as JSON.
         func line(with text: String) async throws -> JSONValue {
             var line = try await process.waitFor(text)
             line += try await process.waitFor("\n")
@@ -67,7 +67,7 @@ struct MailServerTests {
                 expiresAt: Date(timeIntervalSince1970: 1_700_000_300)))
     }
 
-    @Test("A mail is encrypted, authenticated, and received unchanged", arguments: ["PLAIN", "LOGIN"])
+    @Test("An independent mail server receives a mail unchanged, over TLS and after authentication", arguments: ["PLAIN", "LOGIN"])
     func delivered(_ mechanism: String) async throws {
         let server = try await Server(mechanism: mechanism)
         try #require(try await server.sender().send(mail()) == .delivered(id: "msg123"))
@@ -89,14 +89,14 @@ struct MailServerTests {
         server.process.kill()
     }
 
-    @Test("A wrong password, an unknown mailbox and an untrusted certificate are errors")
+    @Test("Sending a mail fails if the password is wrong, the mailbox is unknown or the server's certificate is untrusted")
     func refused() async throws {
         let server = try await Server()
         #expect(try await server.sender(password: "falsch").send(mail()) == .refused(reason: "535 at plain"))
         #expect(try await server.sender().send(mail("unknown@example.org")) == .refused(reason: "550 at recipient"))
         guard case .gaveUp(let reason) = try await server.sender(trust: .certificates([])).send(mail()) else { throw WasTaken() }
         #expect(reason.contains("too many tries"))
-        // The log contains neither the message nor its destination, nor the server's response, which names the mailbox.
+        // The log contains neither the message nor its destination. It also lacks the server's response, which names the mailbox.
         let log = server.logs.lines.joined(separator: "\n")
         #expect(!log.contains("example.org") && !log.contains("123456") && !log.contains("geheim") && !log.contains("falsch"))
         server.process.kill()
@@ -104,7 +104,7 @@ struct MailServerTests {
 
     private struct WasTaken: Error {}
 
-    @Test("A host without a mail server is an error")
+    @Test("Sending a mail fails if no mail server is running on the host")
     func nobodyListens() async throws {
         let server = try await Server()
         server.process.kill()

@@ -17,7 +17,7 @@ struct SMTPExchangeTests {
 
     private func reply(_ code: Int, _ lines: String...) -> SMTPReply { SMTPReply(code: code, lines: lines.isEmpty ? ["text"] : lines) }
 
-    @Test("The client starts TLS, authenticates, and then sends the mail")
+    @Test("The SMTP client starts TLS, authenticates, and then sends the mail")
     func wholeExchange() throws {
         var exchange = try exchange()
         #expect(exchange.received(reply(220)) == .send("EHLO example.com\r\n"))
@@ -31,7 +31,7 @@ struct SMTPExchangeTests {
         #expect(exchange.received(reply(250)) == .end(.accepted, sending: "QUIT\r\n"))
     }
 
-    @Test("The client uses LOGIN without PLAIN, and no authentication without a password")
+    @Test("The SMTP client uses AUTH LOGIN if the server does not offer PLAIN, and does not authenticate if no password is configured")
     func login() throws {
         var exchange = try exchange(.implicitTLS)
         _ = exchange.received(reply(220))
@@ -44,7 +44,7 @@ struct SMTPExchangeTests {
         #expect(open.received(reply(250, "hello", "AUTH LOGIN")) == .send("MAIL FROM:<id@example.com>\r\n"))
     }
 
-    @Test("The client sends nothing to a server without STARTTLS, or if an attacker removed the offer")
+    @Test("The SMTP client sends neither password nor mail if the server does not offer STARTTLS")
     func stripped() throws {
         for lines in [["hello"], ["STARTTLS"], ["hello", "AUTH PLAIN"], ["hello", "XSTARTTLS"]] {
             var exchange = try exchange()
@@ -54,7 +54,7 @@ struct SMTPExchangeTests {
         }
     }
 
-    @Test("The client ignores offers from before the encryption")
+    @Test("The SMTP client ignores capabilities that the server offered before the encryption")
     func offersOfBefore() throws {
         var exchange = try exchange()
         _ = exchange.received(reply(220))
@@ -66,7 +66,7 @@ struct SMTPExchangeTests {
     }
 
     @Test(
-        "Permanent and temporary errors are distinguished",
+        "After a permanent SMTP error the mail is rejected, and after a temporary error the mail is retried",
         arguments: [
             (0, 554, SMTPExchange.Ending.refused("554 at greeting")), (0, 451, .retry("451 at greeting")),
             (2, 535, .refused("535 at plain")),
@@ -85,7 +85,7 @@ struct SMTPExchangeTests {
 
     private struct ItGoesOn: Error {}
 
-    @Test("A connection that ends after the mail was sent causes no retry")
+    @Test("The SMTP client retries a mail if the connection breaks before the content is sent, but not afterwards")
     func disconnected() throws {
         var early = try exchange(.implicitTLS)
         _ = early.received(reply(220))
@@ -95,13 +95,13 @@ struct SMTPExchangeTests {
         #expect(late.disconnected() == .unanswered)
     }
 
-    @Test("A leading dot is doubled, and no content can end the mail")
+    @Test("The SMTP client doubles a dot at the start of a line, so that no content can end the mail")
     func stuffing() {
         #expect(SMTPExchange.stuffed(".a\r\n.\r\nb") == "..a\r\n..\r\nb\r\n")
         #expect(SMTPExchange.stuffed("a\r\n") == "a\r\n")
     }
 
-    @Test("Replies of several lines are read in any fragments")
+    @Test("The SMTP client parses replies of several lines, even if the replies arrive byte by byte")
     func reading() throws {
         let text = "220-one\r\n220 two\r\n250-a\r\n250 b\r\n"
         var reader = SMTPReply.Reader()
@@ -114,7 +114,7 @@ struct SMTPExchangeTests {
     }
 
     @Test(
-        "Malformed replies are rejected",
+        "The SMTP client rejects a malformed reply",
         arguments: [
             "HTTP/1.1 400 Bad\r\n", "220\u{0}x\r\n", "99 x\r\n", "600 x\r\n", "220-a\r\n250 b\r\n", "\r\n",
             String(repeating: "a", count: 3_000), String(repeating: "220-a\r\n", count: 200),
@@ -124,7 +124,7 @@ struct SMTPExchangeTests {
         #expect(throws: SMTPReply.Reader.Malformed.self) { _ = try reader.read(text.utf8) }
     }
 
-    @Test("A password is not sent in clear text, except to loopback")
+    @Test("An SMTP configuration without TLS is rejected for a remote host, and no description of the credentials contains the password")
     func configuration() throws {
         let sender = try MailSender(address: "id@example.com")
         #expect(throws: MessageConfigurationError.self) {

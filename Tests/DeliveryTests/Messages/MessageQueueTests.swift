@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Message queue", .timeLimit(.minutes(2)))
 struct MessageQueueTests {
-    /// A sender that sends nothing and returns a set outcome.
+    /// A sender that sends nothing, and returns the outcome that the test sets.
     private struct Scripted: MessageSender {
         var outcome: @Sendable (Message) -> MessageOutcome = { .delivered(id: $0.id) }
         func send(_ message: Message) async -> MessageOutcome { outcome(message) }
@@ -25,7 +25,7 @@ struct MessageQueueTests {
         PushTiming(now: { [clock] in clock.now }, sleep: { [clock] in try await clock.sleep(for: $0 / .seconds(1)) })
     }
 
-    @Test("Each message has one outcome, which is counted")
+    @Test("The message queue reports and counts one outcome for each message, and logs no recipient or code")
     func outcomes() async throws {
         let logs = RecordedLogs()
         let metrics = TestMetrics()
@@ -53,7 +53,7 @@ struct MessageQueueTests {
         #expect(log.contains("550 at recipient") && !log.contains("jane") && !log.contains("123456") && !log.contains("5551234821"))
     }
 
-    @Test("A full queue drops further messages")
+    @Test("If one channel of the message queue is full, further messages of that channel are rejected, and other channels accept messages")
     func full() async throws {
         let queue = MessageQueue(
             sender: Scripted(), capacity: 2, timing: timing, logger: RecordedLogs().logger, metrics: TestMetrics()
@@ -66,7 +66,7 @@ struct MessageQueueTests {
         await queue.run()
     }
 
-    @Test("A message without a configured sender is rejected")
+    @Test("A mail is rejected if no mail server is configured")
     func router() async {
         let router = MessageRouter(mail: nil, telephone: Scripted())
         #expect(await router.send(mail("1")) == .refused(reason: "no mail server is configured"))

@@ -34,7 +34,7 @@ struct PushQueueTests {
             logger: logs.logger, metrics: metrics, handler: { [reports] push, outcome in reports.add(push, outcome) })
     }
 
-    /// A queue with ten waiting pushes.
+    /// Returns a queue to which ten pushes were submitted.
     func queueOfTen(_ sender: any PushSender, concurrency: Int) -> PushQueue {
         let queue = queue(sender, concurrency: concurrency)
         for number in 0..<10 { queue.submit(push("\(number)")) }
@@ -55,7 +55,7 @@ struct PushQueueTests {
         try metrics.expectCounter("countersign_pushes_total", [("environment", environment.rawValue), ("outcome", outcome)]).totalValue
     }
 
-    @Test("Each push is sent, and its outcome is reported once")
+    @Test("The push queue sends each push and reports its outcome once")
     func tellsOutcomes() async throws {
         let queue = queue(ScriptedSender(outcome: { Int($0.id)! % 2 == 0 ? .delivered(id: $0.id) : .tokenDead(since: nil) }))
         for number in 0..<100 { #expect(queue.submit(push("\(number)"))) }
@@ -70,14 +70,14 @@ struct PushQueueTests {
         #expect(try count(.development, "delivered") == 0)
     }
 
-    @Test("The number of concurrent pushes is limited in each environment")
+    @Test("The push queue limits the number of concurrent pushes separately for each APNs environment")
     func concurrency() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queue(sender, concurrency: 3)
         for number in 0..<20 { queue.submit(push("\(number)")) }
         async let running: Void = queue.run()
         await sender.started(3)
-        // A stuck environment does not delay the other one.
+        // An environment that does not respond does not delay the other one.
         queue.submit(push("other", .development))
         await sender.started(4)
         #expect(sender.started.contains("other"))
@@ -89,7 +89,7 @@ struct PushQueueTests {
         #expect(sender.mostAtOnce <= 6)
     }
 
-    @Test("A full queue rejects further pushes immediately and keeps the accepted ones")
+    @Test("A full push queue rejects further pushes immediately and sends the accepted pushes")
     func bounds() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queue(sender, capacity: 5, concurrency: 2)
@@ -109,7 +109,7 @@ struct PushQueueTests {
         #expect(reports.all.filter(\.outcome.isDelivered).count == reports.all.count)
     }
 
-    @Test("A shutdown sends waiting pushes and accepts no new ones")
+    @Test("After its shutdown, the push queue sends the waiting pushes and accepts no new pushes")
     func drains() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queueOfTen(sender, concurrency: 1)
@@ -124,7 +124,7 @@ struct PushQueueTests {
         #expect(reports.all.filter(\.outcome.isDelivered).count == reports.all.count)
     }
 
-    @Test("At the end of the drain time, pushes in progress fail and the rest is dropped, each with an outcome")
+    @Test("At the end of the drain time, the push queue cancels pushes in progress and drops waiting pushes, each with an outcome")
     func drainTime() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queueOfTen(sender, concurrency: 2)
@@ -141,7 +141,7 @@ struct PushQueueTests {
         #expect(try count(.production, "gave_up") == 2)
     }
 
-    @Test("Cancellation ends the queue immediately, and each push gets an outcome")
+    @Test("Cancellation ends the push queue immediately, and each push gets an outcome")
     func cancellation() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queueOfTen(sender, concurrency: 2)
@@ -154,7 +154,7 @@ struct PushQueueTests {
         #expect(reports.all.filter { $0.outcome == .dropped }.count == 8)
     }
 
-    @Test("The outcome handler is not cancelled with the queue")
+    @Test("Cancelling the push queue does not cancel the outcome handler")
     func handlerGoesOn() async throws {
         let sender = ScriptedSender(isHeld: true)
         let wasCancelled = NIOLockedValueBox<[Bool]>([])
@@ -169,7 +169,7 @@ struct PushQueueTests {
         #expect(wasCancelled.withLockedValue { $0 } == [false])
     }
 
-    @Test("A stuck push service never blocks the submitter")
+    @Test("Submitting a push never blocks, even if the push service does not respond")
     func stuckGateway() async throws {
         try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(60) }) { (bed) async throws in
             bed.gateway.misbehave(.hold, times: 8)
@@ -180,7 +180,7 @@ struct PushQueueTests {
             async let running: Void = queue.run()
             for _ in 0..<8 { queue.submit(bed.push()) }
             await bed.gateway.waitForArrivals(8)
-            // The service never responds: 500 more pushes are accepted and 500 refused without a response.
+            // The service never responds. Of 1,000 further pushes, the queue accepts 500 and refuses 500.
             let taken = (0..<1000).filter { _ in queue.submit(bed.push()) }
             #expect(taken.count == 500)
             #expect(bed.gateway.received.isEmpty)
@@ -193,7 +193,7 @@ struct PushQueueTests {
         }
     }
 
-    @Test("Counters have labels for environments and outcomes only")
+    @Test("The push queue's counters have only the labels environment and outcome")
     func labels() {
         _ = queue(ScriptedSender())
         #expect(metrics.counters.count == 10)

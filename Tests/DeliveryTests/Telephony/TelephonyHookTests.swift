@@ -25,7 +25,7 @@ struct TelephonyHookTests {
         let logs: RecordedLogs
     }
 
-    /// The response of a hook that sent a text.
+    /// Returns the response of a hook that has sent a text.
     static func sent(_ status: String = "SUCCESSFUL") -> String {
         PlainListener.answer(
             200,
@@ -57,7 +57,9 @@ struct TelephonyHookTests {
         await sender.shutdown()
     }
 
-    @Test("The hook gets the message in the published format, with a secret and a signature", arguments: [("SMS", nil), ("VOICE", "42")])
+    @Test(
+        "The telephony hook gets the message in Okta's published format, with the secret and a signature",
+        arguments: [("SMS", nil), ("VOICE", "42")])
     func request(_ channel: String, _ phoneExtension: String?) async throws {
         try await run([Self.sent()]) { (bed) async throws in
             let message = Self.message(channel == "SMS" ? .text : .call)
@@ -91,7 +93,7 @@ struct TelephonyHookTests {
     }
 
     @Test(
-        "Only an explicit success response counts as success",
+        "A message counts as delivered only if the telephony hook's response reports a successful or pending action",
         arguments: [
             (TelephonyHookTests.sent("PENDING"), MessageOutcome.delivered(id: "tx1")),
             (TelephonyHookTests.sent("FAILED"), .refused(reason: "the hook could not send it")),
@@ -110,7 +112,7 @@ struct TelephonyHookTests {
         }
     }
 
-    @Test("A server error of the hook is retried with the same event, at most three times")
+    @Test("After a server error of the telephony hook, the same event is sent again, in at most three attempts")
     func retrying() async throws {
         try await run([PlainListener.answer(503, fields: "Retry-After: 7\r\n"), PlainListener.answer(500), Self.sent()]) {
             (bed) async throws in
@@ -124,7 +126,7 @@ struct TelephonyHookTests {
         }
     }
 
-    @Test("A message that would arrive too late is not retried")
+    @Test("A telephone message that would expire before the next attempt is not retried")
     func tooLate() async throws {
         try await run([PlainListener.answer(503, fields: "Retry-After: 200\r\n")]) { (bed) async throws in
             let message = Self.message(expiresIn: 100)
@@ -135,7 +137,7 @@ struct TelephonyHookTests {
     }
 
     @Test(
-        "A hook needs an https address and a secret or a signing key",
+        "A telephony hook configuration needs an https URL and a valid secret or signing key",
         arguments: [
             ("http://hooks.example.com/", "s", nil), ("ftp://hooks.example.com/", "s", nil), ("hooks.example.com", "s", nil),
             ("https://user@hooks.example.com/", "s", nil), ("https://hooks.example.com/", nil, nil), ("https://hooks.example.com/", "", ""),

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("The org's challenge keys (Documentation/Protocol/Devices.md §2.11)")
 struct ChallengeKeyTests {
-    @Test("An unknown key id causes one fetch of the keys, which finds a new key and no unknown one")
+    @Test("For a challenge with an unknown key ID, the phone fetches the org's keys, and rejects the challenge if no key matches")
     func rotation() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -29,7 +29,7 @@ struct ChallengeKeyTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("Keys are fetched again with a pull or a change, at most once an hour")
+    @Test("If the stored org keys are over an hour old, a pull fetches the keys again, and a withdrawn key verifies no challenge")
     func refresh() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -45,7 +45,7 @@ struct ChallengeKeyTests {
         #expect(try !phone.parse(phone.org.challenge(at: phone.clock.now)).isVerified)
     }
 
-    @Test("Keys that are a day old are fetched again before the consent step")
+    @Test("If the stored org keys are a day old, the phone fetches the keys again before the consent step and rejects a withdrawn key")
     func age() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -57,7 +57,7 @@ struct ChallengeKeyTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("A custom server's challenge is verified with that server's keys", arguments: [true, false])
+    @Test("A challenge of a custom authorization server is verified with the keys of that server", arguments: [true, false])
     func customServer(claim: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -69,7 +69,7 @@ struct ChallengeKeyTests {
         #expect(try phone.org.answers().first?.claims.audience == [claim ? phone.org.url : "https://id.example.com/oauth2/default"])
     }
 
-    @Test("A key set with certificates, other keys and invalid entries is decoded (section 11)")
+    @Test("An org's key verifies challenges even if the key set also contains unsuitable keys and invalid entries")
     func foreignKeys() async throws {
         let phone = try TestPhone()
         let other = try #require(try SigningKey.generate(.es256, keyID: "ec-1").publicKey).json()
@@ -81,7 +81,7 @@ struct ChallengeKeyTests {
         #expect(try phone.parse(phone.org.challenge()).isVerified)
     }
 
-    @Test("A key set that is too large is cut off, and symmetric keys are never stored")
+    @Test("The phone stores a limited number of the org's keys, and rejects a challenge that a published symmetric key signed")
     func bounds() async throws {
         let phone = try TestPhone()
         let template = try #require(TestOrg.nextKey.publicKey)
@@ -101,7 +101,7 @@ struct ChallengeKeyTests {
     }
 
     @Test(
-        "A discovery document with an address other than https is not followed",
+        "If the jwks_uri of the discovery document is not an https URL, the phone does not fetch keys and rejects the challenge",
         arguments: ["http://id.example.com/oauth2/v1/keys", "file:///etc/passwd", "", 7] as [JSONValue])
     func hostileDiscovery(uri: JSONValue) async throws {
         let phone = try TestPhone()
@@ -113,7 +113,7 @@ struct ChallengeKeyTests {
     }
 
     @Test(
-        "An issuer without usable keys at the org is rejected",
+        "A challenge is rejected if the org publishes no usable keys for the challenge's issuer",
         arguments: [
             .failure("E0000007", status: 404), .failure("E0000006", status: 403), .text("", status: 302), .text("<html>"), .json([]),
             .json(["jwks_uri": 7]),
@@ -136,7 +136,7 @@ struct ChallengeKeyTests {
     }
 
     @Test(
-        "An org whose keys are temporarily unavailable has its own error, and the challenge can be resolved later",
+        "If the org's keys are temporarily unavailable, the error gives the cause, and the challenge can be resolved later",
         arguments: [
             (.failure("E0000047", status: 429), .tooManyRequests), (.text("", status: 503), .other), (.offline, .network),
         ] as [(TestOrg.Reply, DeviceAuthenticatorError.Reason)])
@@ -151,7 +151,7 @@ struct ChallengeKeyTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("Without a network, a challenge with a known key can be verified, and another one cannot")
+    @Test("If the network is unavailable, a challenge with a known key can be verified, but not a challenge with an unknown key")
     func offline() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reading a push (D5, Documentation/Protocol/Devices.md §3.6 and §4.1)")
 struct ChallengeParsingTests {
-    @Test("The payload's plain names take precedence over prefixed names")
+    @Test("In a push payload, plain names take precedence over names with the prefix okta unless the plain value is not a string")
     func payloadNames() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -26,7 +26,7 @@ struct ChallengeParsingTests {
         }
     }
 
-    @Test("Another app's notification is not recognized")
+    @Test("A notification whose payload is not a push challenge causes the error pushNotRecognized")
     func foreignPush() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -43,7 +43,7 @@ struct ChallengeParsingTests {
     }
 
     @Test(
-        "The action of a notification is the user's response",
+        "The notification action that the user selects sets the challenge's user response",
         arguments: [
             ("APPROVE_BUTTON", PushChallengeUserResponse.userApproved), ("DENY_BUTTON", .userDenied), ("REVIEW_BUTTON", .userNotResponded),
             ("com.apple.UNNotificationDefaultActionIdentifier", .userNotResponded), (nil, .userNotResponded),
@@ -56,7 +56,7 @@ struct ChallengeParsingTests {
         #expect(challenge.userResponse == response)
     }
 
-    @Test("A challenge shows its signed content after the signature check (D5-6, D5-7)")
+    @Test("A challenge whose signature is verified shows its signed content (D5-6, D5-7)")
     func members() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -73,7 +73,7 @@ struct ChallengeParsingTests {
         #expect(challenge.userResponse == .userNotResponded)
     }
 
-    @Test("A challenge with an unknown key shows nothing before its verification")
+    @Test("A challenge with an unknown key exposes its content only after verification")
     func unverified() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
@@ -91,7 +91,7 @@ struct ChallengeParsingTests {
         #expect(challenge.cibaBindingMessage == "Pay" && challenge.numberChoices == ["10", "20", "30"])
     }
 
-    @Test("A challenge for an unknown enrollment is an error that contains it, and cannot be resolved")
+    @Test("A challenge for an unknown enrollment causes an error that contains the challenge, which cannot be resolved")
     func unknownEnrollment() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -107,14 +107,16 @@ struct ChallengeParsingTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("A token type in any case, an empty one and none are accepted", arguments: ["OKTA-PushBind+JWT", "", nil] as [String?])
+    @Test(
+        "A challenge is accepted if its token type has any letter case, is empty or is missing",
+        arguments: ["OKTA-PushBind+JWT", "", nil] as [String?])
     func type(type: String?) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
         #expect(try phone.parse(phone.org.challenge(type: type.map { .string($0) })).isVerified)
     }
 
-    @Test("The default clock skew is 300 seconds, and an expired challenge is still parsed")
+    @Test("By default, a challenge can be approved up to 300 seconds after its expiry, and a later approval fails as expired")
     func skew() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -131,7 +133,7 @@ struct ChallengeParsingTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("A binding message is decoded, and one with invalid escapes is ignored (section 7)")
+    @Test("The binding message of a CIBA challenge is percent-decoded, and a message with invalid escapes is ignored")
     func bindingMessage() async throws {
         let phone = try TestPhone()
         try await phone.enroll(ciba: true)
@@ -144,7 +146,7 @@ struct ChallengeParsingTests {
         #expect(try phone.parse(phone.org.challenge(context: ["bindingMessage": "hello"])).cibaBindingMessage == nil)
     }
 
-    @Test("Numbers are decoded from integers or strings, and shown with at least two digits")
+    @Test("Number choices can be integers or strings, are shown with at least two digits, and are rejected if any choice is invalid")
     func numbers() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -156,7 +158,7 @@ struct ChallengeParsingTests {
         }
     }
 
-    @Test("A dump of a challenge, or of an error or step with it, contains no part of the token")
+    @Test("A dump of a challenge, or of an error or a step that contains the challenge, shows no part of the token")
     func dumped() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -7,16 +7,16 @@ import Testing
 @testable import DeviceAuthenticator
 
 /// Challenges from a push service or a hostile app that the org did not issue for this enrollment.
-@Suite("Attacks: challenges forged to the phone")
+@Suite("Attacks: forged challenges that reach the phone")
 struct ForgedChallengeTests {
     typealias Forgery = HostileChallengeTests.Forgery
 
-    /// Signs a payload, given as text, with the org's own key, so that only its form is invalid.
+    /// Returns a challenge whose payload is an arbitrary text. The org's own key signs it, so that only its form is invalid.
     private static func text(_ name: String, _ make: @escaping @Sendable (String) -> String) -> Forgery {
         Forgery(name) { org in try TestOrg.signingKey.sign(payload: Array(make(org.claims().serializedString).utf8)) }
     }
 
-    /// Returns the payload with an additional member, as text.
+    /// Returns a challenge whose payload has an additional member.
     private static func member(_ name: String, _ member: String) -> Forgery { text(name) { "\($0.dropLast()),\(member)}" } }
 
     private static let numbers: [(String, String)] = ["iat", "exp"].flatMap { name in
@@ -119,7 +119,7 @@ struct ForgedChallengeTests {
     ]
 
     @Test(
-        "A forged challenge is refused when it is read, before anything is shown, asked, fetched or posted",
+        "A challenge with malformed claims, an attacker's key or a wrong token type is rejected when it is parsed, without a request",
         arguments: forgeries)
     func refused(forgery: Forgery) async throws {
         let phone = try TestPhone()
@@ -130,12 +130,12 @@ struct ForgedChallengeTests {
         #expect(phone.org.routes == before)
     }
 
-    @Test("A challenge for one enrollment of the phone can't be answered by another enrollment")
+    @Test("A challenge that combines the IDs of two enrollments of the phone is rejected")
     func otherEnrollment() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
         try await phone.enroll()
-        // The org signed it, with the ids of both enrollments.
+        // The org signed each challenge, but the challenge mixes the ids of two enrollments.
         for more: JSONValue in [
             ["authenticatorEnrollmentId": "pfd2"],
             ["authenticatorEnrollmentId": "pfd2", "userId": "00u2"],
@@ -149,7 +149,7 @@ struct ForgedChallengeTests {
     }
 
     @Test(
-        "A key id that resembles a path, is huge or hides characters matches no key and fetches only the org's keys",
+        "A key ID that resembles a path or a known key ID matches no key, and causes only a fetch of the org's keys",
         arguments: [
             "../../oauth2/v1/keys", "srv-1\u{0}", " srv-1", "SRV-1", "srv-1\n",
             String(repeating: "k", count: 8_000), "%73rv-1",
@@ -168,7 +168,7 @@ struct ForgedChallengeTests {
             Set(phone.org.routes).isSubset(of: [.organization, .metadata, .enroll, .discovery, .keys]))
     }
 
-    @Test("Of two published keys with one key id, neither an EC key nor a symmetric one verifies a challenge")
+    @Test("If an EC key and a symmetric key are published with the same key ID, neither key verifies a challenge")
     func mixedKeySet() async throws {
         let org = TestOrg()
         let elliptic = try SigningKey.generate(.es256, keyID: "srv-1")

@@ -5,11 +5,11 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("The number challenge")
+@Suite("Number challenge")
 struct NumberChallengeTests {
     private static let context: JSONValue = ["numberChoices": [12, 7, 88]]
 
-    @Test("The number that the user picks is in the response")
+    @Test("The response to a number challenge contains the number that the user picks")
     func picked() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -24,7 +24,7 @@ struct NumberChallengeTests {
     }
 
     @Test(
-        "An approval without a valid number is not sent, and the next resolution asks again",
+        "An approval of a number challenge with a missing or wrong number is not sent, and the user can answer again",
         arguments: [nil, "7", "99", ""] as [String?])
     func notPicked(number: String?) async throws {
         let phone = try TestPhone()
@@ -40,7 +40,7 @@ struct NumberChallengeTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("The approve action of a notification has no number, so the user is asked")
+    @Test("If the user approves a number challenge in the notification, the app still asks for the number")
     func action() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -54,7 +54,9 @@ struct NumberChallengeTests {
         #expect(steps.all == [["12", "07", "88"]])
     }
 
-    @Test("A response with a number that was set before needs no step, and a denial needs no number", arguments: [true, false])
+    @Test(
+        "If the app sets a denial, or an approval with a number, before it resolves a number challenge, the user is not asked",
+        arguments: [true, false])
     func before(approved: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -70,7 +72,7 @@ struct NumberChallengeTests {
         #expect(try phone.org.answers().first?.claims["challengeResponseContext"]?["selectedNumber"] == (approved ? "12" : nil))
     }
 
-    @Test("The number is in a response with user verification too")
+    @Test("The response to a number challenge with user verification contains the number that the user picks")
     func verified() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Pulling challenges (D5-8, Documentation/Protocol/Devices.md §2.8)")
 struct PendingChallengeTests {
-    @Test("A pull requests the enrollment's own link and returns verified challenges")
+    @Test("A pull of pending challenges requests the enrollment's own link and returns verified challenges")
     func pull() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()
@@ -28,7 +28,7 @@ struct PendingChallengeTests {
         #expect(try phone.org.answers().map { $0.claims["tx"] } == ["ft2"])
     }
 
-    @Test("A pull omits invalid challenges and those of another enrollment, and keeps expired ones")
+    @Test("A pull of pending challenges omits invalid challenges and challenges of another enrollment, and keeps expired challenges")
     func elements() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -51,7 +51,9 @@ struct PendingChallengeTests {
         #expect(await failure { try await challenges[0].resolve(onRemediation: approving) }?.reason == .expired)
     }
 
-    @Test("A pull response that is not a list has the published error", arguments: ["", "{}", "[7]", "hello", "[[]]"])
+    @Test(
+        "If the response to a pull of challenges is not a list of challenges, the pull throws the published error",
+        arguments: ["", "{}", "[7]", "hello", "[[]]"])
     func noList(body: String) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -63,7 +65,7 @@ struct PendingChallengeTests {
         }
     }
 
-    @Test("A pull without a stored link sends nothing")
+    @Test("A pull of challenges fails without a request if the enrollment has no stored link to pending challenges")
     func noLink() async throws {
         let phone = try TestPhone()
         var answer = phone.org.enrollment()
@@ -78,7 +80,7 @@ struct PendingChallengeTests {
         #expect(phone.org.requests(.pending).isEmpty)
     }
 
-    @Test("A pull distinguishes server and network failures, and changes nothing")
+    @Test("A pull of challenges distinguishes a rejected token, a deleted enrollment and a network failure, and keeps the enrollment")
     func failures() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -90,7 +92,7 @@ struct PendingChallengeTests {
         #expect(try phone.authenticator.allEnrollments().count == 1)
     }
 
-    @Test("A pull returns challenges whose keys are unavailable as unverified, without content")
+    @Test("If the org's keys are unavailable, a pull returns challenges as unverified and without content")
     func unverified() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline, .offline, .offline)
@@ -102,7 +104,7 @@ struct PendingChallengeTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("The callback of a pull is called once")
+    @Test("The callback variant of retrievePushChallenges returns an empty list if no challenge is pending")
     func callback() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()

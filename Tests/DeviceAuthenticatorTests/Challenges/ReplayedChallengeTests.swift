@@ -5,13 +5,14 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-/// The phone keeps no list of answered challenges: the app detects duplicates (Documentation/Protocol/Devices.md §2.8), and the org decides.
+/// Tests challenges that arrive again. The phone keeps no list of answered challenges: the app detects duplicates
+/// (Documentation/Protocol/Devices.md §2.8), and the org decides.
 @Suite("Repeated challenges")
 struct ReplayedChallengeTests {
     private static let answered = TestOrg.Reply.failure(
         "E0000001", status: 400, causes: [["errorSummary": "The challenge was answered before.", "reason": "answered"]])
 
-    @Test("Copies of an open challenge have the same id, and each one asks")
+    @Test("Two parsed copies of a challenge have the same transaction ID, and a response to one copy does not change the other copy")
     func duplicate() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -25,7 +26,7 @@ struct ReplayedChallengeTests {
     }
 
     @Test(
-        "A copy of an answered challenge asks again, and the org's response that it ended is the error",
+        "A copy of an answered challenge asks the user again, and fails with alreadyAnswered because the org rejects the second response",
         arguments: [UserConsentResponse.approved, .denied], [UserConsentResponse.approved, .denied])
     func replayed(first: UserConsentResponse, second: UserConsentResponse) async throws {
         let phone = try TestPhone()
@@ -45,7 +46,7 @@ struct ReplayedChallengeTests {
         }
         #expect(asked.all == ["consent"])
         #expect(error?.reason == .alreadyAnswered)
-        // Each answer has a new signature for its own challenge, so no answer is valid for another.
+        // Both answers contain the id and the nonce of the challenge, so they are valid for no other challenge.
         let answers = try phone.org.answers().map(\.claims)
         #expect(answers.map { $0["tx"] } == ["ft1", "ft1"] && answers.map { $0["nonce"] } == ["nonce-1", "nonce-1"])
         #expect(answers[0]["jti"] != answers[1]["jti"] && answers[1].issuedAt == 1_800_000_020)
@@ -56,7 +57,7 @@ struct ReplayedChallengeTests {
         #expect(try phone.org.answers().count == 3)
     }
 
-    @Test("Resolving the same object again repeats its response without asking, and gets the error that it was answered")
+    @Test("Resolving an answered challenge again sends the same response without asking the user, and fails with alreadyAnswered")
     func sameObject() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -70,7 +71,9 @@ struct ReplayedChallengeTests {
                 == ["DENIED_CONSENT_PROMPT", "DENIED_CONSENT_PROMPT"])
     }
 
-    @Test("A copy that arrives after the expiry neither asks nor sends, even after a restart", arguments: [false, true])
+    @Test(
+        "A copy of an expired challenge neither asks the user nor sends a response, even after a restart of the app",
+        arguments: [false, true])
     func expired(isRestarted: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Resolving a challenge (D6, Documentation/Protocol/Devices.md §5)")
 struct ResolveTests {
-    @Test("An approval is sent in the form of Devices.md §2.9 and §3.7, without a token")
+    @Test("An approval has the form of Devices.md §2.9 and §3.7, and its request contains no access token")
     func approval() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -41,7 +41,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "Each response to the consent step has its own wire value (D6-3, D6-5, D6-6)",
+        "Each response to the consent step is sent as its documented value (D6-3, D6-5, D6-6)",
         arguments: [
             (UserConsentResponse.approved, "APPROVED_CONSENT_PROMPT"), (UserConsentResponse.denied, "DENIED_CONSENT_PROMPT"),
             (UserConsentResponse.none, "DENIED_CONSENT_PROMPT"), (nil, "DENIED_CONSENT_PROMPT"),
@@ -57,7 +57,7 @@ struct ResolveTests {
         #expect(challenge.userResponse == (response == .approved ? .userApproved : .userDenied))
     }
 
-    @Test("The consent step has the account and the request")
+    @Test("The consent step contains the enrollment's account and the content of the verified challenge")
     func step() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
@@ -65,7 +65,7 @@ struct ResolveTests {
         let challenge = try phone.parse(phone.org.challenge())
         try await challenge.resolve { step in
             guard let step = step as? RemediationStepUserConsent else { return }
-            // The challenge was unverified when it arrived, and is verified now.
+            // The challenge was unverified when it arrived. It is verified now.
             #expect(step.challenge.appInstanceName == "Acme Portal")
             #expect((step.challenge as? any CIBAChallengeProtocol)?.cibaBindingMessage == nil)
             #expect(step.enrollment.user.name == "ada1@example.com")
@@ -74,7 +74,9 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("A response that was set before skips the consent step", arguments: [true, false])
+    @Test(
+        "If the app or a notification action has already set the response, resolving a challenge skips the consent step",
+        arguments: [true, false])
     func answeredBefore(byAction: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -90,7 +92,7 @@ struct ResolveTests {
         #expect(try phone.org.answers().first?.claims["challengeResponseContext"]?["userConsent"] == expected)
     }
 
-    @Test("Only the first response to a step counts")
+    @Test("Only the app's first response to a consent step is sent")
     func answeredTwice() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -103,7 +105,7 @@ struct ResolveTests {
         #expect(try phone.org.answers().map { $0.claims["challengeResponseContext"]?["userConsent"] } == ["DENIED_CONSENT_PROMPT"])
     }
 
-    @Test("Resolving a challenge calls the completion once, off the main thread, with nil after approval and denial")
+    @Test("When a challenge is resolved, the completion is called once, off the main thread, with nil or the server's error")
     func completion() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -129,7 +131,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).count == 3)
     }
 
-    @Test("A step that is released without a response ends the resolution, sends nothing, and can be repeated")
+    @Test("If the app releases a consent step without a response, resolving the challenge fails without a request, and can be repeated")
     func abandonedStep() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -140,7 +142,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("Cancelling ends the wait for the user immediately")
+    @Test("Cancelling the resolution of a challenge ends the wait for the user, and a later response of the user is not sent")
     func cancelled() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -160,7 +162,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("A challenge is resolved by one call at a time")
+    @Test("A second call that resolves the same challenge at the same time fails")
     func concurrent() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -175,7 +177,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("After a network failure, the response can be sent again without asking")
+    @Test("After a network failure, resolving the challenge again sends the user's response without asking the user again")
     func retry() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -191,7 +193,7 @@ struct ResolveTests {
         #expect(try phone.org.answers().last?.claims["challengeResponseContext"]?["userConsent"] == "APPROVED_CONSENT_PROMPT")
     }
 
-    @Test("A response after the expiry is not sent")
+    @Test("If the challenge expires before the user responds, the response is not sent")
     func lateAnswer() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -210,7 +212,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("Known signals are answered, plug-ins get errors, and a challenge cannot change the device's identity")
+    @Test("The response to a challenge contains the requested device signals that are available, and an error for each requested plug-in")
     func signals() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -233,7 +235,7 @@ struct ResolveTests {
         #expect(claims["signalProviders"] == [["name": "mdm", "error": "not available on this device"]])
     }
 
-    @Test("A back-channel request is answered as such (section 7)")
+    @Test("The response to a back-channel (CIBA) request has the transaction type CIBA")
     func ciba() async throws {
         let phone = try TestPhone()
         try await phone.enroll(ciba: true)
@@ -248,7 +250,7 @@ struct ResolveTests {
                 == ["userConsent": "APPROVED_CONSENT_PROMPT", "transactionType": "CIBA"])
     }
 
-    @Test("A denial can be reported as suspicious, and an approval cannot", arguments: [true, false])
+    @Test("The app can report a denied challenge as suspicious, but not an approved challenge", arguments: [true, false])
     func suspicious(denied: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -259,7 +261,7 @@ struct ResolveTests {
         #expect(context["suspicious"] == (denied ? true : nil))
     }
 
-    @Test("An enrollment that was deleted meanwhile cannot respond, and one without its key has an error")
+    @Test("Resolving a challenge fails without a request if its enrollment was deleted, or if the enrollment's key is missing")
     func gone() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -276,7 +278,7 @@ struct ResolveTests {
 }
 
 extension DeviceAuthenticatorError {
-    /// An error that is equal to any refusal of a server.
+    /// An error that is equal to any other server error.
     fileprivate var serverTwin: DeviceAuthenticatorError {
         .serverAPIError(HTTPURLResult(request: nil, response: nil, data: nil), nil)
     }

@@ -13,7 +13,7 @@ import FoundationNetworking
 @Suite("User verification of a challenge (D6-4, D6-6, Documentation/Protocol/Devices.md §5.2 and §5.3)")
 struct UserVerificationTests {
     @Test(
-        "The challenge's requirement and the available keys decide which key signs",
+        "The challenge's user verification requirement and the enrollment's keys determine which key signs the response",
         arguments: [
             ("NONE", true, "APPROVED_CONSENT_PROMPT", nil), ("DISCOURAGED", true, "APPROVED_CONSENT_PROMPT", nil),
             ("PREFERRED", true, "APPROVED_USER_VERIFICATION", nil), ("REQUIRED", true, "APPROVED_USER_VERIFICATION", nil),
@@ -41,7 +41,7 @@ struct UserVerificationTests {
     }
 
     @Test(
-        "A failed verification is reported, and answered with the other key",
+        "After a failed user verification, the app gets a message, and the response is signed with the proof-of-possession key",
         arguments: [
             (
                 UserVerificationFailure.cancelled, "CANCELLED_USER_VERIFICATION",
@@ -75,7 +75,9 @@ struct UserVerificationTests {
         #expect(messages.all.first?.error?.reason == reason)
     }
 
-    @Test("A wrong PIN cannot use the key", arguments: ["1111", "", nil] as [String?])
+    @Test(
+        "If the PIN is wrong or missing, the response is not signed with the user verification key",
+        arguments: ["1111", "", nil] as [String?])
     func wrongPIN(pin: String?) async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -87,14 +89,14 @@ struct UserVerificationTests {
     }
 
     @Test(
-        "A lost or damaged key is reported, for required and preferred verification",
+        "If the user verification key is lost or damaged, the app gets a message, whether verification is required or preferred",
         arguments: ["PREFERRED", "REQUIRED"], [true, false])
     func lostKey(wanted: String, damaged: Bool) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
         let tag = try #require(enrollment.record.verificationKeyTag)
         if damaged {
-            // An unguarded key with the tag of a guarded one.
+            // The test replaces the guarded key by an unguarded one with the same tag.
             let keys = FileDeviceKeyStore(directory: phone.folder.url)
             try keys.deleteKey(tag: tag)
             _ = try keys.makeKey(tag: tag)
@@ -112,7 +114,7 @@ struct UserVerificationTests {
         #expect(consent == "UV_PERMANENTLY_UNAVAILABLE")
     }
 
-    @Test("A denial needs no PIN")
+    @Test("A denial of a challenge that requires user verification does not ask for the PIN")
     func denied() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -121,7 +123,9 @@ struct UserVerificationTests {
         #expect(try phone.org.answers().first?.claims["keyType"] == "proofOfPossession")
     }
 
-    @Test("The prompt shows what the user approves, and the response has the method", arguments: UserVerification.Method.allCases)
+    @Test(
+        "The user verification prompt shows what the user approves, and the response contains the verification method",
+        arguments: UserVerification.Method.allCases)
     func reason(method: UserVerification.Method) async throws {
         let phone = try TestPhone(verifier: TestVerifier(.success(UserVerification(method: method))))
         try await phone.enroll(verification: true)
@@ -133,7 +137,7 @@ struct UserVerificationTests {
         #expect(try phone.org.answers().map { $0.claims["amr"] } == [[.string(method.rawValue)], [.string(method.rawValue)]])
     }
 
-    @Test("If verification fails because the server has deleted the enrollment, the app gets the server's error")
+    @Test("If the user cancels user verification and the server has deleted the enrollment, the app gets the server's error")
     func serverWins() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -142,11 +146,13 @@ struct UserVerificationTests {
         let challenge = try phone.parse(phone.org.challenge(more: ["userVerification": "REQUIRED"]))
         let error = await DeviceAuthenticatorTests.failure { try await challenge.resolve(onRemediation: approving) }
         #expect(error?.reason == .enrollmentGone)
-        // The app receives the error and decides.
+        // The enrollment is not deleted: the app receives the error and decides.
         #expect(try phone.authenticator.allEnrollments().count == 1)
     }
 
-    @Test("An app key store's own error counts as an unusable key, and the other key signs", arguments: [true, false])
+    @Test(
+        "If the app's key store fails during user verification, the app gets a message, and the proof-of-possession key signs the response",
+        arguments: [true, false])
     func foreignFailure(isRequired: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -168,7 +174,7 @@ struct UserVerificationTests {
     }
 }
 
-/// A key store of the app whose guarded keys fail with their own error.
+/// A key store of an app. Its guarded keys fail with the app's own error.
 private struct BrokenGuardedKeys: DeviceKeyStore {
     let keys: FileDeviceKeyStore
 

@@ -28,7 +28,7 @@ struct ConfigurationTests {
         #expect(DeviceAuthenticatorConfig(orgURL: config.orgURL, oidcClientId: "c").orgURL == config.orgURL)
     }
 
-    @Test("An org on loopback and its links can use plain http, and any other needs https")
+    @Test("A phone can enroll and answer challenges over plain http if the org is on loopback")
     func loopback() async throws {
         let phone = try TestPhone(org: TestOrg("http://localhost:8080"))
         try await phone.enroll()
@@ -36,7 +36,7 @@ struct ConfigurationTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("Settings have both spellings (D2-2, D2-3)")
+    @Test("The app can read and set each push setting by its older and its newer name (D2-2, D2-3)")
     func pushSettings() {
         let config = ApplicationConfig(applicationName: "a", applicationVersion: "1", applicationGroupId: "g")
         #expect(config.pushSettings.apsEnvironment == .production)
@@ -52,7 +52,7 @@ struct ConfigurationTests {
     }
 
     #if !canImport(Darwin)
-    @Test("The application group names a folder of the user's data")
+    @Test("The storage folder is named after the application group, and is in XDG_DATA_HOME or in ~/.local/share")
     func folder() throws {
         let given = try StorageLocation.folder(group: "group.com.acme", environment: ["XDG_DATA_HOME": "/data"], home: "/home/ada")
         #expect(given.path == "/data/countersign/devices/group.com.acme")
@@ -63,7 +63,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A group that is not a valid folder name is an error that says so",
+        "An application group that is not a valid folder name causes an error that names applicationGroupId",
         arguments: ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä"])
     func wrongGroup(group: String) throws {
         let config = ApplicationConfig(applicationName: "a", applicationVersion: "1", applicationGroupId: group)
@@ -76,7 +76,7 @@ struct ConfigurationTests {
     }
     #endif
 
-    @Test("The push environment is that of the configuration at creation")
+    @Test("An authenticator keeps the push environment that the configuration had when the authenticator was created")
     func environment() async throws {
         let org = TestOrg()
         let config = ApplicationConfig(
@@ -97,7 +97,7 @@ struct ConfigurationTests {
         #endif
     }
 
-    @Test("Constants have the published values")
+    @Test("The public constants of DeviceAuthenticator have the published values")
     func constants() {
         #expect(DeviceAuthenticatorConstants.version == "1.1.0" && DeviceAuthenticatorConstants.name == "DeviceAuthenticator")
         #expect(DeviceAuthenticatorConstants.defaultStorageRelativeDirectoryPath == "Library/DeviceSDK/SQLite")
@@ -107,7 +107,7 @@ struct ConfigurationTests {
         #expect(NotificationCategories.reviewAction == "REVIEW_BUTTON")
     }
 
-    @Test("Published enumerations decode the server's values")
+    @Test("Published enumerations have the published raw values and decode unknown server values as unknown")
     func enumerations() {
         #expect(UserVerificationChallengeRequirement(rawValue: "PREFERRED") == .preferred)
         #expect(UserVerificationChallengeRequirement(rawValue: "preferred") == .unknown)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Cancelling an enrollment or a change")
 struct CancellationTests {
-    /// Runs a call in a task that is cancelled at the first request of a route. The task has ended when this returns.
+    /// Runs a call in a task, cancels the task at the first request of a route, and waits for its end.
     private func run<Value: Sendable>(
         _ phone: TestPhone, cancellingAt route: TestOrg.Route, _ call: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
@@ -22,7 +22,9 @@ struct CancellationTests {
         return await task.result
     }
 
-    @Test("A cancellation before the enrollment request leaves nothing", arguments: [TestOrg.Route.organization, .metadata])
+    @Test(
+        "Cancelling an enrollment before the enrollment request leaves no key, and the enrollment request is not sent",
+        arguments: [TestOrg.Route.organization, .metadata])
     func early(route: TestOrg.Route) async throws {
         let phone = try TestPhone()
         let result = await run(phone, cancellingAt: route) { try await phone.enroll() }
@@ -31,7 +33,7 @@ struct CancellationTests {
         #expect(try phone.folder.names(of: "key").isEmpty)
     }
 
-    @Test("A cancellation during user verification leaves nothing, and no request is sent")
+    @Test("Cancelling an enrollment during user verification leaves no key, and the enrollment request is not sent")
     func whileVerifying() async throws {
         let phone = try TestPhone()
         let authenticator = try phone.builder.userVerifier(CancellingVerifier()).create()
@@ -46,7 +48,7 @@ struct CancellationTests {
         #expect(try phone.folder.names(of: "key").isEmpty)
     }
 
-    @Test("A cancellation during the enrollment request is reported afterwards, and the enrollment works")
+    @Test("Cancelling during the enrollment request throws an error, but the enrollment is stored and usable")
     func whileEnrolling() async throws {
         let phone = try TestPhone()
         let result = await run(phone, cancellingAt: .enroll) { try await phone.enroll(verification: true) }
@@ -56,7 +58,7 @@ struct CancellationTests {
         #expect(try phone.org.answers().first?.claims["keyType"] == "userVerification")
     }
 
-    @Test("A cancellation during a rejected enrollment leaves nothing")
+    @Test("Cancelling during an enrollment request that the server rejects leaves no key")
     func whileRefused() async throws {
         let phone = try TestPhone()
         phone.org.answer(.enroll, .failure("E0000006", status: 403))
@@ -65,7 +67,7 @@ struct CancellationTests {
         #expect(try phone.folder.names(of: "key").isEmpty)
     }
 
-    @Test("A cancellation while a user verification key is registered keeps the key")
+    @Test("Cancelling while a user verification key is being registered throws an error, but the key is kept and usable")
     func whileChanging() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()

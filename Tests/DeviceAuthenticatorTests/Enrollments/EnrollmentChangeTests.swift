@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Changing an enrollment (D4, Documentation/Protocol/Devices.md §2.6)")
 struct EnrollmentChangeTests {
-    @Test("A new push token is sent with the merge patch media type in both headers")
+    @Test("An update of the push token is a PATCH request with the merge patch media type in Content-Type and Accept")
     func pushToken() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -28,7 +28,7 @@ struct EnrollmentChangeTests {
         #expect(try phone.org.bodies(.update) == [["methods": ["push": ["pushToken": "ab01"]]]])
     }
 
-    @Test("CIBA is turned on and off by naming the transaction types")
+    @Test("Turning CIBA on and off sends the list of transaction types with and without CIBA")
     func ciba() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -44,7 +44,7 @@ struct EnrollmentChangeTests {
             ])
     }
 
-    @Test("Enabling, repeating and disabling user verification send a new key, the same key and null")
+    @Test("Enabling user verification sends a new key, enabling it again sends the same key, and disabling it sends null")
     func userVerification() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -63,7 +63,7 @@ struct EnrollmentChangeTests {
         #expect(try phone.folder.names(of: "key").count == 2)
     }
 
-    @Test("A lost user verification key is replaced by a new one")
+    @Test("If the user verification key is lost, enabling user verification creates a new key")
     func lostKey() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -74,7 +74,7 @@ struct EnrollmentChangeTests {
         #expect(try phone.folder.names(of: "key").count == 3)
     }
 
-    @Test("A lost user verification key stays named if another setting changes")
+    @Test("If another setting changes, an enrollment whose user verification key is lost still has user verification enabled")
     func lostKeyIsKept() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -84,7 +84,7 @@ struct EnrollmentChangeTests {
     }
 
     @Test(
-        "A failed change modifies only the state",
+        "A failed change of an enrollment updates its state from the error code, and keeps its settings and keys",
         arguments: [
             (TestOrg.Reply.failure("E0000158", status: 400), EnrollmentState.active), (.failure("E0000152", status: 403), .suspended),
             (.failure("E0000153", status: 410), .reset), (.failure("E0000154", status: 410), .reset),
@@ -111,7 +111,7 @@ struct EnrollmentChangeTests {
         #expect(enrollment.enrollmentState == .active)
     }
 
-    @Test("A new key whose registration fails is deleted")
+    @Test("A new user verification key is deleted if its registration fails")
     func newKeyIsRolledBack() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -125,7 +125,7 @@ struct EnrollmentChangeTests {
         #expect(!enrollment.userVerificationEnabled)
     }
 
-    @Test("A response without the pending link keeps the stored one")
+    @Test("If the response to an enrollment change has no link to pending challenges, the stored link is kept")
     func pendingLink() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -136,7 +136,7 @@ struct EnrollmentChangeTests {
         #expect(try await enrollment.retrievePushChallenges(authenticationToken: TestPhone.token).isEmpty)
     }
 
-    @Test("A change of another authenticator on the same folder is not undone")
+    @Test("An authenticator keeps the changes that another authenticator has stored in the same folder")
     func otherProcess() async throws {
         let phone = try TestPhone()
         let first = try await phone.enroll()
@@ -148,7 +148,7 @@ struct EnrollmentChangeTests {
         #expect(second.isCIBAEnabled)
     }
 
-    @Test("Callbacks are called once each, off the main thread")
+    @Test("The callback of each enrollment change is called once, off the main thread")
     func callbacks() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()

@@ -23,7 +23,7 @@ struct EnrollmentLinkTests {
         }
     }
 
-    @Test("An enrollment link has issuer, client and ticket, and its description hides the ticket")
+    @Test("An enrollment link contains issuer, client and ticket, and its description hides the ticket")
     func reading() throws {
         let link = try EnrollmentLink(" \(Self.address)\n")
         #expect(link.organizationURL.absoluteString == "https://id.example.com")
@@ -50,7 +50,7 @@ struct EnrollmentLinkTests {
         #expect(await reason { _ = try EnrollmentLink(text) } == .enrollmentLinkRefused)
     }
 
-    @Test("The phone exchanges the QR code's ticket for an access token, enrols with it and does not store it")
+    @Test("The phone exchanges an enrollment link's ticket for an access token, enrolls with the token, and logs neither ticket nor token")
     func enrolling() async throws {
         let phone = try TestPhone()
         let device = try phone.authenticator
@@ -67,7 +67,7 @@ struct EnrollmentLinkTests {
         #expect(!phone.log.text.contains("ticket-"))
     }
 
-    @Test("A rejected ticket is an error that says what to do, and creates no keys")
+    @Test("If the server rejects an enrollment ticket, the phone reports a refused link and sends no enrollment request")
     func used() async throws {
         let phone = try TestPhone()
         let device = try phone.authenticator

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Enrolling (D3, Documentation/Protocol/Devices.md §2.5)")
 struct EnrollmentTests {
-    @Test("An enrollment requests the org, the authenticator, the enrollment and the challenge keys (D3-5, D3-9)")
+    @Test("An enrollment fetches the org and the authenticator metadata, sends the enrollment request, and then fetches the challenge keys")
     func order() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -26,7 +26,7 @@ struct EnrollmentTests {
         #expect(enrollment.userVerificationPolicy == .preferred)
     }
 
-    @Test("Each enrollment request has the headers of Devices.md §2.2, and the token only where it belongs")
+    @Test("Each enrollment request has the headers of Devices.md §2.2, and only requests that require the access token contain it")
     func headers() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -51,7 +51,7 @@ struct EnrollmentTests {
                 == "AcmeApp/3.0 DeviceAuthenticator/1.1.0 Linux/6.1.0 Unknown/x1")
     }
 
-    @Test("The enrollment body has exactly the members of Devices.md §2.5.1 and §2.5.2")
+    @Test("The enrollment request body has exactly the members of Devices.md §2.5.1 and §2.5.2")
     func body() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -85,7 +85,8 @@ struct EnrollmentTests {
         #expect(instance["kid"] != possession["kid"] && instance["x"] != possession["x"])
     }
 
-    @Test("The enrollment body distinguishes user verification that is absent, refused and requested")
+    @Test(
+        "The enrollment request has no user verification key by default, null if the app disables it, and a key if the app enables it")
     func userVerification() async throws {
         let unasked = try TestPhone()
         try await unasked.enroll()
@@ -103,7 +104,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "The older form sends the token's bytes in hexadecimal, and a key or an explicit null",
+        "The older enrollment parameters send the push token in hexadecimal, and a user verification key or null",
         arguments: [false, true])
     func olderForm(isWanted: Bool) async throws {
         let phone = try TestPhone()
@@ -123,18 +124,18 @@ struct EnrollmentTests {
         #expect(phone.verifier?.requests.count == (isWanted ? 1 : 0))
     }
 
-    @Test("A push token that is text is sent unchanged", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
+    @Test("A push token that the app passes as text is sent unchanged", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
     func tokenString(text: String) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(EnrollmentParameters(deviceToken: .tokenString(text)))
         let push = try #require(try phone.org.bodies(.enroll)[0]["methods"]?["push"])
         #expect(push["pushToken"] == .string(text))
-        // The call does not mention user verification, so the request contains nothing about it.
+        // The call does not specify user verification, so the request has no key for it.
         #expect(push["keys"]?.objectValue?.keys.sorted() == ["proofOfPossession"])
         #expect(!enrollment.userVerificationEnabled)
     }
 
-    @Test("An enrollment can request CIBA, in any order of the parameters")
+    @Test("An enrollment with CIBA enabled requests the transaction types LOGIN and CIBA")
     func ciba() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(push: .empty, ciba: true)
@@ -144,7 +145,7 @@ struct EnrollmentTests {
         #expect(enrollment.isCIBAEnabled)
     }
 
-    @Test("A second user on the same device is attested by the first one's client instance key")
+    @Test("When a second user enrolls on the device, the first enrollment's client instance key attests the device")
     func knownDevice() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -164,7 +165,9 @@ struct EnrollmentTests {
         #expect(try phone.authenticator.allEnrollments().map(\.enrollmentId) == ["pfd1", "pfd2"])
     }
 
-    @Test("A device that the server no longer knows enrolls again as a new one", arguments: [("E0000153", 410), ("E0000011", 401)])
+    @Test(
+        "If the server no longer knows the device, the enrollment request is repeated for a new device",
+        arguments: [("E0000153", 410), ("E0000011", 401)])
     func forgottenDevice(code: String, status: Int) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -176,7 +179,7 @@ struct EnrollmentTests {
         #expect(bodies[2]["device"]?["deviceAttestation"] == nil && bodies[2]["device"]?["id"] == nil)
         let fresh = try #require(bodies[2]["device"]?["clientInstanceKey"]?["kid"])
         #expect(fresh != bodies[0]["device"]?["clientInstanceKey"]?["kid"])
-        // Both enrollments keep the device id of the server; one client instance key remains.
+        // Both enrollments have the same device, so one client instance key and two proof-of-possession keys remain.
         #expect(try phone.folder.names(of: "key").count == 3)
         phone.org.wait(with: try phone.org.challenge())
         let first = try #require(try phone.authenticator.allEnrollments().first)
@@ -185,7 +188,7 @@ struct EnrollmentTests {
         #expect(try phone.org.answers().last?.claims["deviceSignals"]?["id"] == "guo1")
     }
 
-    @Test("The repeated enrollment is tried once, and if it fails, the device stays and no key is left")
+    @Test("An enrollment request is repeated at most once, and if it fails again, the device is kept and the new keys are deleted")
     func oneRepeat() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -199,7 +202,7 @@ struct EnrollmentTests {
         #expect(try phone.org.bodies(.enroll).last?["device"]?["id"] == "guo1")
     }
 
-    @Test("A new device is not enrolled twice")
+    @Test("If the enrollment of a new device is rejected, the request is not repeated")
     func noRepeatForNewDevice() async throws {
         let phone = try TestPhone()
         phone.org.answer(.enroll, .failure("E0000011", status: 401))
@@ -208,7 +211,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "A rejected enrollment deletes its keys and stores nothing",
+        "If an enrollment fails, the phone deletes the new keys and stores nothing",
         arguments: [
             (TestOrg.Reply.failure("E0000158", status: 400), DeviceAuthenticatorError.Reason.userVerificationRequired),
             (.failure("E0000006", status: 403), .notPermitted), (.offline, .network), (.text("<html>"), .other),
@@ -223,7 +226,7 @@ struct EnrollmentTests {
         #expect(try phone.authenticator.allEnrollments().isEmpty)
     }
 
-    @Test("An org without an id fails before a key is created")
+    @Test("An enrollment at an org whose metadata has no id fails before a key is created")
     func organizationWithoutID() async throws {
         let phone = try TestPhone()
         phone.org.answer(.organization, .json(["id": 7]))
@@ -236,7 +239,7 @@ struct EnrollmentTests {
         #expect(try phone.folder.names(of: "key").isEmpty)
     }
 
-    @Test("Metadata without an authenticator or a push method has the published error")
+    @Test("Authenticator metadata without an authenticator or a push method causes the published error")
     func metadata() async throws {
         let phone = try TestPhone()
         phone.org.answer(.metadata, .json([]))
@@ -255,7 +258,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "A token is sent only to the org, whatever the metadata says",
+        "An enrollment fails if the endpoint in the metadata is not an https URL of the org, and no request is sent to it",
         arguments: ["https://evil.example/idp", "http://id.example.com/idp", "ftp://id.example.com/", "not a url"])
     func foreignEndpoint(endpoint: String) async throws {
         let phone = try TestPhone()
@@ -280,7 +283,7 @@ struct EnrollmentTests {
         #expect(try phone.folder.names(of: "key").count == 2)
     }
 
-    @Test("The same user in another app of the org is another enrollment with its own policy")
+    @Test("The same user's enrollment in another app of the org is a separate enrollment with a separate policy")
     func anotherClient() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -295,7 +298,7 @@ struct EnrollmentTests {
         #expect(enrollments.map(\.userVerificationPolicy) == [.preferred, .required])
     }
 
-    @Test("The policy can be fetched before the enrollment, and nothing is stored")
+    @Test("The app can fetch an authenticator's policy before an enrollment, and the phone stores nothing")
     func downloadPolicy() async throws {
         let phone = try TestPhone()
         var metadata = phone.org.metadata
@@ -310,14 +313,14 @@ struct EnrollmentTests {
         #expect(try phone.folder.names.isEmpty)
     }
 
-    @Test("Unavailable challenge keys do not undo an enrollment")
+    @Test("An enrollment is kept even if the org's challenge keys cannot be fetched")
     func withoutChallengeKeys() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
         #expect(try await phone.enroll().enrollmentId == "pfd1")
     }
 
-    @Test("A user verification key without a verification method is rejected before any request")
+    @Test("If the app has no user verifier, an enrollment with user verification fails without an enrollment request")
     func withoutVerifier() async throws {
         let phone = try TestPhone(verifier: nil)
         #expect(await failure { try await phone.enroll(verification: true) }?.reason == .userVerificationUnavailable)
@@ -326,7 +329,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "Server times are decoded with and without fractions, and invalid ones are ignored",
+        "Server times are decoded with and without fractional seconds, and invalid times are ignored",
         arguments: [
             ("2027-01-15T08:00:00.000Z", 1_800_000_000), ("2027-01-15T08:00:00.250Z", 1_800_000_000.25),
             ("2027-01-15T08:00:00Z", 1_800_000_000), ("2027-01-15T09:00:00.000+01:00", 1_800_000_000), ("yesterday", nil), ("", nil),

@@ -10,9 +10,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Enrolling when the folder fails (Documentation/Protocol/Devices.md §2.5)")
+@Suite("Enrolling when the storage folder fails (Documentation/Protocol/Devices.md §2.5)")
 struct FailedStorageTests {
-    /// Replaces a file by a non-empty folder, which can neither be overwritten nor deleted as a file.
+    /// Replaces a file by a non-empty folder. The code under test can neither overwrite nor delete it.
     private func obstruct(_ kind: SealedEntry.Kind, _ id: String, in folder: TemporaryFolder) throws -> URL {
         let place = folder.url.appendingPathComponent(SealedEntry.fileName(kind, id), isDirectory: true)
         if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
@@ -20,14 +20,14 @@ struct FailedStorageTests {
         return place
     }
 
-    /// Has its own encryption key, which is created in an empty folder only.
+    /// Creates the folder with its encryption key, which can only be created in an empty folder.
     private func makeFolder(of phone: TestPhone) throws {
         let keys = FileDeviceKeyStore(directory: phone.folder.url)
         _ = try keys.makeKey(tag: "A")
         try keys.deleteKey(tag: "A")
     }
 
-    @Test("A policy that cannot be stored undoes the enrollment, and the server is informed")
+    @Test("If the policy cannot be stored, the phone keeps no enrollment and asks the server to delete the enrollment")
     func policyFails() async throws {
         let phone = try TestPhone()
         try makeFolder(of: phone)
@@ -43,7 +43,7 @@ struct FailedStorageTests {
         #expect(try phone.authenticator.enrollments().count == 1)
     }
 
-    @Test("Keys of an enrollment or device are in use, and if that is unknown, no key is deleted")
+    @Test("The enrollment store never reports a key of an enrollment or of the device as unused, and throws if an enrollment is unreadable")
     func keysInUse() async throws {
         let phone = try TestPhone()
         let record = try await phone.enroll(verification: true).record
@@ -54,7 +54,7 @@ struct FailedStorageTests {
         #expect(throws: StorageError.self) { try store.unnamed(among: ["new"]) }
     }
 
-    @Test("A rejected DELETE does not hide why the enrollment was not stored")
+    @Test("If an enrollment cannot be stored and the DELETE request fails too, the app gets the storage error")
     func deleteFails() async throws {
         let phone = try TestPhone()
         try makeFolder(of: phone)
@@ -64,7 +64,7 @@ struct FailedStorageTests {
         #expect(phone.log.text.contains("The server keeps the enrollment pfd1"))
     }
 
-    @Test("A key that cannot be deleted is reported, and the others are deleted")
+    @Test("If a key cannot be deleted, deleting the enrollment throws an error but removes the enrollment and its other keys")
     func everyKeyIsTried() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -74,7 +74,7 @@ struct FailedStorageTests {
         #expect(try phone.folder.names(of: "key") == [place.lastPathComponent])
     }
 
-    @Test("An old key that cannot be deleted does not fail the new enrollment")
+    @Test("A new enrollment succeeds even if a key of the enrollment that it replaces cannot be deleted")
     func oldKeyStays() async throws {
         let phone = try TestPhone()
         let old = try await phone.enroll(verification: true).record

@@ -7,9 +7,9 @@ import Testing
 @testable import DeviceAuthenticator
 
 /// A phone is enrolled at a hostile org and an honest one. The hostile org chooses its own id and the ids of its enrollments.
-@Suite("Attacks: an org that takes another org's ids")
+@Suite("Attacks: an org that uses another org's IDs")
 struct ForeignOrgTests {
-    /// A phone that is enrolled at the honest org, with a network that contains both.
+    /// Returns a phone that is enrolled at the honest org, and whose network contains both orgs.
     private static func phone(hostileID: String) async throws -> (TestPhone, TestOrg, any DeviceAuthenticatorProtocol) {
         let hostile = TestOrg("https://evil.example", id: hostileID)
         let phone = try TestPhone()
@@ -34,7 +34,7 @@ struct ForeignOrgTests {
         #expect(try phone.org.answers().last?.claims["keyType"] == "userVerification")
     }
 
-    @Test("An org with the id of another org enrolls nothing and gets no signature, and the other org's enrollment stays")
+    @Test("The phone rejects an enrollment at an org that uses another org's ID, and the other org's enrollment still works")
     func organizationID() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00o1")
         let error = await failure { try await Self.enroll(device, at: hostile) }
@@ -43,7 +43,7 @@ struct ForeignOrgTests {
         try await Self.expectIntact(phone)
     }
 
-    @Test("An enrollment with the id of another org's enrollment is not stored on the device, and is deleted at the server that issued it")
+    @Test("The phone does not store an enrollment with the ID of another org's enrollment, and asks the issuing org to delete it")
     func enrollmentID() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00oEvil")
         // The hostile org responds with pfd1, the id of the honest org's enrollment.
@@ -53,13 +53,13 @@ struct ForeignOrgTests {
         try await Self.expectIntact(phone)
     }
 
-    @Test("Two orgs with ids of their own are enrolled side by side, and neither answers the other's challenges")
+    @Test("A phone can be enrolled at two orgs, and one org's key cannot sign challenges for the other org's enrollment")
     func sideBySide() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00oEvil")
         hostile.answer(.enroll, .json(hostile.enrollment(2)))
         try await Self.enroll(device, at: hostile)
         #expect(try phone.authenticator.allEnrollments().count == 2)
-        // The hostile org's key signs a challenge for the honest org's enrollment, with its own issuer or the other's.
+        // The hostile org signs a challenge for the honest org's enrollment. It uses its own issuer or that of the honest org.
         for more: JSONValue in [
             ["iss": "https://evil.example"], ["iss": "https://evil.example", "orgId": "00oEvil"],
             ["iss": "https://evil.example", "verificationUri": "https://evil.example/verify"], ["orgId": "00oEvil"],

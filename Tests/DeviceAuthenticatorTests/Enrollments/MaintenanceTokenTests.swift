@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("The maintenance token (D7, Documentation/Protocol/Devices.md §2.10 and §3.8)")
 struct MaintenanceTokenTests {
-    @Test("A maintenance token request has the ordered fields of Devices.md §2.10, each escaped once")
+    @Test("A maintenance token request has the fields of Devices.md §2.10 in order, and each value is escaped once")
     func form() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()
@@ -40,7 +40,7 @@ struct MaintenanceTokenTests {
             ])
     }
 
-    @Test("Several scopes are separated by an escaped space, and each assertion has its own id")
+    @Test("A maintenance token request separates scopes by an escaped space, and each request has a new assertion")
     func scopes() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -51,7 +51,7 @@ struct MaintenanceTokenTests {
         #expect(phone.verifier?.requests.isEmpty == true)
     }
 
-    @Test("A rejected request keeps the OAuth error, and an invalid token is rejected without quoting it")
+    @Test("A rejected maintenance token request throws the OAuth error, and the error for an invalid response does not contain the token")
     func refusal() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -70,7 +70,7 @@ struct MaintenanceTokenTests {
     }
 
     @Test(
-        "A lifetime of a maintenance token that is no whole number of seconds is refused, and any other is kept as it is",
+        "A maintenance token whose lifetime is not an integer is rejected, and an integer lifetime is returned unchanged",
         arguments: [
             ("-1", -1), ("0", 0), ("9223372036854775807", Int.max), ("9223372036854775808", nil), ("1e300", nil), ("-1e300", nil),
             ("0.5", nil),
@@ -88,7 +88,7 @@ struct MaintenanceTokenTests {
         #expect(try await enrollment.retrieveMaintenanceToken().expires_in == value)
     }
 
-    @Test("An enrollment without its key is an error before any request")
+    @Test("If the enrollment's key is missing, retrieving a maintenance token fails without a request")
     func keyMissing() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -97,7 +97,7 @@ struct MaintenanceTokenTests {
         #expect(phone.org.requests(.token).isEmpty)
     }
 
-    @Test("Challenges can be pulled with a maintenance token without the user, as in the guide")
+    @Test("The app can retrieve a maintenance token and pull challenges with this token")
     func chained() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -19,7 +19,7 @@ struct ErrorTests {
             HTTPURLResult(request: nil, response: response, data: nil), ServerAPIErrorModel(body: body.serialized()))
     }
 
-    @Test("Errors have the published codes and domain, and a text each")
+    @Test("Each error of DeviceAuthenticator has the published code and domain, and a description")
     func codes() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -43,7 +43,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "Server error codes have the published names and consequences",
+        "Each server error code has the published name and sets the published enrollment state",
         arguments: [
             ("E0000007", ServerErrorCode.resourceNotFound, 404, false, false, EnrollmentState.active),
             ("E0000008", .enrollmentNotFound, 404, true, false, .deleted), ("E0000011", .invalidToken, 400, false, false, .active),
@@ -73,7 +73,8 @@ struct ErrorTests {
         (["reason": "later", "errorSummary": "Bad."], .other),
     ]
 
-    @Test("The reason why a challenge failed is read from Countersign's errors and from other servers' errors", arguments: causes)
+    @Test(
+        "The reason why a challenge failed is read from the reason code or from the summary of the server's error cause", arguments: causes)
     func challengeCauses(cause: JSONValue, reason: DeviceAuthenticatorError.Reason) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -84,7 +85,7 @@ struct ErrorTests {
         #expect(error?.localizedDescription.isEmpty == false)
     }
 
-    @Test("An unknown challenge and a deleted or suspended enrollment are reported, and nothing is removed")
+    @Test("If the server rejects the response to a challenge, the error has the reason, and the enrollment stays active")
     func lifecycle() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -102,7 +103,7 @@ struct ErrorTests {
         #expect((try phone.authenticator.allEnrollments()[0] as? AuthenticatorEnrollment)?.enrollmentState == .active)
     }
 
-    @Test("An error body of any shape is decoded as far as possible")
+    @Test("The readable members of an error response are decoded, and a body that is no JSON object is ignored")
     func bodies() throws {
         let whole = try #require(
             ServerAPIErrorModel(
@@ -129,7 +130,7 @@ struct ErrorTests {
         #expect(try refusal(status, [:]).reason == reason)
     }
 
-    @Test("Errors contain neither token nor request, and their descriptions no part of the response")
+    @Test("Server errors and their descriptions contain neither the access token nor the request body")
     func noSecrets() async throws {
         let phone = try TestPhone()
         phone.org.answer(.enroll, .failure("E0000006", status: 403))
@@ -147,7 +148,7 @@ struct ErrorTests {
         #expect(result.description == "HTTPURLResult(POST /idp/myaccount/app-authenticators, status: 403)")
     }
 
-    @Test("No description contains a token")
+    @Test("Descriptions and dumps of credentials, access tokens and push tokens do not contain the token")
     func tokens() throws {
         let credential = try JSONDecoder().decode(
             Oauth2Credential.self, from: Data(#"{"access_token":"secret-1","token_type":"Bearer","refresh_token":"secret-2"}"#.utf8))
@@ -159,7 +160,7 @@ struct ErrorTests {
         #expect(!dumped.contains("secret"))
     }
 
-    @Test("Security errors are equal by case and content")
+    @Test("Two security errors are equal if their case and content are equal")
     func securityErrors() {
         let failed = UserVerificationFailure.failed
         #expect(SecurityError.localAuthenticationFailed(failed) == .localAuthenticationFailed(failed))
@@ -172,7 +173,7 @@ struct ErrorTests {
         #expect((StorageError.generalStorageError("the text") as any Error).localizedDescription == "the text")
     }
 
-    @Test("A result survives secure coding")
+    @Test("An HTTPURLResult can be archived and restored with secure coding")
     func coding() throws {
         let request = URLRequest(url: try url("https://id.example.com/x"))
         let response = HTTPURLResponse(url: try url("https://id.example.com/x"), statusCode: 418, httpVersion: nil, headerFields: nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("Keys in files")
+@Suite("Device keys in files")
 struct FileDeviceKeyStoreTests {
     private let folder = TemporaryFolder()
     private var store: FileDeviceKeyStore { FileDeviceKeyStore(directory: folder.url, secretCost: 10) }
@@ -18,7 +18,7 @@ struct FileDeviceKeyStoreTests {
             .isValidSignature(P256.Signing.ECDSASignature(rawRepresentation: signature), for: message)
     }
 
-    @Test("A key signs, also in another process, until it is deleted")
+    @Test("A stored device key signs until the app deletes the key")
     func signs() throws {
         let key = try store.makeKey(tag: "A")
         let signature = try store.sign(Data("message".utf8), tag: "A")
@@ -31,7 +31,7 @@ struct FileDeviceKeyStoreTests {
         #expect(throws: SecurityError.keyCorrupted(DeviceKeyError.missing(tag: "A"))) { try store.sign(Data(), tag: "A") }
     }
 
-    @Test("Only the user can read the files, and they contain no private key or secret in clear text")
+    @Test("Device key files have mode 0600, and contain neither a private key nor the PIN in plain text")
     func files() async throws {
         _ = try store.makeKey(tag: "A")
         _ = try await store.makeGuardedKey(tag: "B", request: request, verifier: TestVerifier())
@@ -45,7 +45,7 @@ struct FileDeviceKeyStoreTests {
         }
     }
 
-    @Test("A guarded key signs only with its secret, and reports the verification method")
+    @Test("A PIN-protected key signs only with the correct PIN, and reports the verification method")
     func guarded() async throws {
         let verifier = TestVerifier()
         let key = try await store.makeGuardedKey(tag: "B", request: request, verifier: verifier)
@@ -67,7 +67,7 @@ struct FileDeviceKeyStoreTests {
         }
     }
 
-    @Test("A key without a guard is not a user verification key")
+    @Test("A key without PIN protection cannot be used as a user verification key")
     func confused() async throws {
         _ = try store.makeKey(tag: "A")
         let verifier = TestVerifier()
@@ -77,7 +77,7 @@ struct FileDeviceKeyStoreTests {
         #expect(verifier.requests.isEmpty)
     }
 
-    @Test("A key file cannot replace another one")
+    @Test("A key file that is copied over another key's file is rejected")
     func swapped() throws {
         _ = try store.makeKey(tag: "A")
         _ = try store.makeKey(tag: "B")
@@ -100,7 +100,7 @@ struct FileDeviceKeyStoreTests {
         #expect(!"\(verification)\(String(reflecting: verification))\(dumped)".contains("2468"))
     }
 
-    @Test("Asynchronous calls do file input and output off the cooperative threads")
+    @Test("The key store reads and writes files outside the threads of Swift concurrency")
     func threads() async throws {
         let source = WatchedKeySource()
         let store = FileDeviceKeyStore(folder: EntryFolder(path: folder.url.path, keySource: source), secretCost: 10)
@@ -112,7 +112,7 @@ struct FileDeviceKeyStoreTests {
     }
 }
 
-/// Records whether it was called from within a task, whose thread must not block.
+/// A key source that records for each call whether it runs in a task. The threads of tasks must not block.
 private struct WatchedKeySource: StoreKeySource {
     let isInTask = Recorder<Bool>()
 

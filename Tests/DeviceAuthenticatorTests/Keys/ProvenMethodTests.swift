@@ -5,7 +5,7 @@ import Testing
 @Suite("Verification methods that a key proves (Documentation/Protocol/Devices.md §3.7)")
 struct ProvenMethodTests {
     @Test(
-        "A verification method is claimed only if the key requires it",
+        "A key proves a verification method only if the key's access control flags require that method",
         arguments: [
             ([.biometryAny], .face), ([.biometryCurrentSet, .privateKeyUsage], .face), ([.devicePasscode], .pin),
             ([.userPresence], .none), ([.biometryAny, .or, .devicePasscode], .none),
@@ -18,7 +18,7 @@ struct ProvenMethodTests {
         #expect(flags.provenMethod(biometry: .face) == method)
     }
 
-    @Test("Without biometrics on the device, none are claimed")
+    @Test("On a device without biometrics, a key proves no biometric verification method")
     func noBiometrics() {
         #expect(SecAccessControlCreateFlags.biometryAny.provenMethod(biometry: .none) == .none)
         #expect(SecAccessControlCreateFlags.devicePasscode.provenMethod(biometry: .none) == .pin)

@@ -2,10 +2,10 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("What the console shows")
+@Suite("Console log of DeviceAuthenticator")
 struct ConsoleLoggerTests {
     @Test(
-        "A message of a server is one line without terminal control characters",
+        "The console shows a server's message on one line without terminal control characters",
         arguments: [
             ("The server says: no", "The server says: no"), ("a\u{1B}[2Jb", "a\u{FFFD}[2Jb"),
             ("a\r\nDeviceAuthenticator: b", "a\u{FFFD} DeviceAuthenticator: b"),

@@ -7,7 +7,7 @@ import UserNotifications
 #endif
 
 /// Uses the public API as apps do. Code that is not run must compile.
-@Suite("The published surface of DeviceAuthenticator (D1-4, D2-1, D2-5, D3-1 to D3-3, D3-5, D6-1: both spellings)")
+@Suite("Published API of DeviceAuthenticator")
 struct PublishedSurfaceTests {
     /// An app's test double of the authenticator with only the public members.
     struct OwnAuthenticator: DeviceAuthenticatorProtocol {
@@ -34,7 +34,7 @@ struct PublishedSurfaceTests {
         #endif
     }
 
-    @Test("An app's own implementation of the callback forms has the asynchronous forms too")
+    @Test("An app's type that implements only the callback functions also gets their async variants")
     func ownTypes() async throws {
         let own: any DeviceAuthenticatorProtocol = OwnAuthenticator()
         let config = AuthenticatorConfig(orgURL: try #require(URL(string: "atko.okta.com")), oidcClientId: "client_id")
@@ -116,7 +116,7 @@ struct PublishedSurfaceTests {
         }
     }
 
-    /// Compiled but not run: an app's switch over the public cases has no default.
+    /// Switches over all public cases without a default, as an app does. The function is compiled but not run.
     func everyError(_ error: DeviceAuthenticatorError) -> String {
         switch error {
         case .serverAPIError(let result, let model): "\(result.response == nil) \(model?.errorCode?.rawValue ?? "")"

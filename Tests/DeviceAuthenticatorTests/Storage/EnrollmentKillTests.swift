@@ -7,12 +7,14 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("Enrollments under kill -9")
+@Suite("Enrollments after kill -9")
 struct EnrollmentKillTests {
     private static let variable = "COUNTERSIGN_TEST_DEVICE"
     private static let prefix = "enrolled "
 
-    @Test("A reported enrollment is present with its keys after kill -9", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9])
+    @Test(
+        "An enrollment that the app reports as complete is present with its keys after kill -9", .timeLimit(.minutes(1)),
+        arguments: [1, 2, 5, 9])
     func survivesKill(_ count: Int) async throws {
         let folder = TemporaryFolder()
         let child = TestProcess("EnrollmentKillTests/enrollsAgainAndAgain", variables: [Self.variable: folder.url.path])
@@ -30,7 +32,7 @@ struct EnrollmentKillTests {
     }
 
     /// Run alone, it enrolls a few times. As the child of the test above, it enrolls until it is killed.
-    @Test("Repeated enrollments are all stored")
+    @Test("Three enrollments in sequence are all stored")
     func enrollsAgainAndAgain() async throws {
         let path = ProcessInfo.processInfo.environment[Self.variable]
         let phone = try TestPhone(folder: path.map { TemporaryFolder(keeping: URL(fileURLWithPath: $0)) } ?? TemporaryFolder())

@@ -10,10 +10,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The org's clock is right and its responses have a `Date`; the clock of the device is wrong.
+/// Tests a device with a wrong clock. The org's clock is right, and its responses have a `Date`.
 @Suite("A device whose clock is wrong")
 struct WrongClockTests {
-    /// A phone whose clock is the given number of seconds ahead of the org's.
+    /// Returns a phone whose clock is this number of seconds ahead of the org's clock.
     private static func phone(ahead: TimeInterval, org: TestOrg = TestOrg()) throws -> TestPhone {
         let phone = try TestPhone(org: org)
         let clock = phone.clock
@@ -23,7 +23,7 @@ struct WrongClockTests {
 
     private static func serverTime(_ phone: TestPhone, ahead: TimeInterval) -> Date { phone.clock.now.addingTimeInterval(-ahead) }
 
-    /// The `iat` values of the sent assertions.
+    /// Returns the claims of the sent assertions.
     private static func assertions(_ phone: TestPhone) throws -> [ClaimSet] {
         try phone.org.requests(.token).map { request in
             let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
@@ -32,12 +32,12 @@ struct WrongClockTests {
     }
 
     @Test(
-        "A maintenance token is requested again with the server's time when the device's clock is off",
+        "If the device's clock is wrong, the maintenance token request is repeated with the server's time",
         arguments: [-7_200.0, -300, 300, 7_200, 80_000])
     func maintenanceToken(ahead: TimeInterval) async throws {
         let phone = try Self.phone(ahead: ahead)
         try await phone.enroll()
-        // In a new process, the org's time is unknown.
+        // A new process does not know the org's time yet.
         let enrollment = try #require(try phone.authenticator.allEnrollments().first)
         #expect(try await enrollment.retrieveMaintenanceToken().access_token == "maintenance-secret")
         let sent = try Self.assertions(phone)
@@ -45,12 +45,12 @@ struct WrongClockTests {
         let claims = sent[1]
         let time = Self.serverTime(phone, ahead: ahead).timeIntervalSince1970
         #expect(abs((claims.issuedAt ?? 0) - time) <= 1 && abs((claims.expiresAt ?? 0) - time - 300) <= 1)
-        // From here the time is known.
+        // The phone knows the org's time now, so it sends only one assertion.
         _ = try await enrollment.retrieveMaintenanceToken()
         #expect(try Self.assertions(phone).count == 3)
     }
 
-    @Test("A re-enrolment attests the device with the server's time", arguments: [-300.0, 300])
+    @Test("If the device's clock is wrong, the device attestation of a second enrollment has the server's time", arguments: [-300.0, 300])
     func attestation(ahead: TimeInterval) async throws {
         let phone = try Self.phone(ahead: ahead)
         try await phone.enroll()
@@ -62,7 +62,7 @@ struct WrongClockTests {
     }
 
     @Test(
-        "A pushed challenge is answered with the server's time, even without an earlier request to the org",
+        "If the device's clock is wrong, the response to a pushed challenge has the server's time",
         arguments: [-1_200.0, -300, 300, 1_200], [false, true])
     func pushedChallenge(ahead: TimeInterval, isVerified: Bool) async throws {
         let phone = try Self.phone(ahead: ahead)
@@ -75,7 +75,7 @@ struct WrongClockTests {
         #expect(answer.claims["challengeResponseContext"]?["userConsent"]?.stringValue?.hasPrefix("APPROVED_") == true)
     }
 
-    @Test("A challenge that has expired by the server's time is refused, whatever the device's clock says")
+    @Test("A challenge that has expired by the server's time is rejected, even if the device's clock is wrong")
     func expired() async throws {
         let phone = try Self.phone(ahead: -3_600)
         try await phone.enroll()
@@ -84,7 +84,7 @@ struct WrongClockTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("A refusal despite the correction names the clock, the difference and the remedy")
+    @Test("If the server rejects a request with the corrected time too, the error names the clock difference and the remedy")
     func named() async throws {
         for (ahead, text) in [(300.0, "5 minutes ahead of"), (-300, "5 minutes behind")] {
             let phone = try Self.phone(ahead: ahead)
@@ -98,18 +98,20 @@ struct WrongClockTests {
         }
     }
 
-    @Test("A clock that is more than a day off is named and not corrected", arguments: [-90_000.0, 90_000])
+    @Test(
+        "If the device's clock is more than a day off, the error reports the difference, and signed tokens keep the device's time",
+        arguments: [-90_000.0, 90_000])
     func bounded(ahead: TimeInterval) async throws {
         let phone = try Self.phone(ahead: ahead)
         let enrollment = try await phone.enroll()
         let error = try #require(await failure { try await enrollment.retrieveMaintenanceToken() })
         #expect(error.reason == .clockWrong && error.errorDescription?.contains("25 hours") == true, "\(error)")
-        // No token has the date of another day.
+        // The phone signs no token with the time of another day.
         let now = phone.clock.now.timeIntervalSince1970
         #expect(try Self.assertions(phone).allSatisfy { abs(($0.issuedAt ?? 0) - now) <= 1 })
     }
 
-    @Test("A refusal that has another reason is not blamed on a clock that is right")
+    @Test("If the device's clock is right, the error for a rejected request does not mention the clock")
     func rightClock() async throws {
         let phone = try Self.phone(ahead: 0)
         let enrollment = try await phone.enroll()
@@ -120,7 +122,7 @@ struct WrongClockTests {
     }
 
     @Test(
-        "A Date that is missing, malformed, or from a cache corrects nothing",
+        "A Date header that is malformed or from a cache does not correct the device's time",
         arguments: [
             ["Date": "never"], ["Date": "Sun, 06 Nov 99999 08:49:37 GMT"], ["Date": "-1"],
             ["Date": "Fri, 15 Jan 2027 09:00:00 GMT", "Age": "5"],
@@ -135,7 +137,7 @@ struct WrongClockTests {
         #expect(try Self.assertions(phone).allSatisfy { $0.issuedAt == 1_800_000_000 })
     }
 
-    @Test("The time of one org does not date what is signed for another")
+    @Test("The time of one org does not change the time in tokens that are signed for another org")
     func otherOrg() async throws {
         let (clock, folder) = (ManualClock(sleeps: .skipped), TemporaryFolder())
         let liar = TestOrg("https://liar.example.com", id: "00o2")

@@ -7,9 +7,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Attacks: secrets in the log of serve")
+@Suite("Attacks: secrets in the log of countersign serve")
 struct DebugLogTests {
-    @Test("serve prints no secret of the org file, the environment or a request at any log level", arguments: ["debug", "trace"])
+    @Test(
+        "countersign serve logs no secret of the org file, the environment or a request, even at the log levels debug and trace",
+        arguments: ["debug", "trace"])
     func noSecret(level: String) async throws {
         let folder = try TemporaryFolder()
         let key = try #require(SigningKey.generate(.es256).privatePEM)

@@ -4,9 +4,9 @@ import Testing
 
 #if os(Linux)
 /// A hostile issuer tries to fill the memory of the processes that read its responses.
-@Suite("Attacks: responses without end")
+@Suite("Attacks: endless responses")
 struct EndlessResponseTests {
-    /// Far above the memory that the command needs, and far below the size of any response.
+    /// The maximum memory of the command in bytes. It is far above the need of the command, and far below the size of any response.
     private static let memoryLimit = 400 << 20
 
     struct Response: Sendable, CustomTestStringConvertible {
@@ -27,19 +27,21 @@ struct EndlessResponseTests {
         Response(name: "an endless error", answer: .endless("HTTP/1.1 400 Bad Request\r\n\r\n")),
     ]
 
-    @Test("A command fails with bounded memory if its issuer sends an endless response", .timeLimit(.minutes(5)), arguments: responses)
+    @Test(
+        "If the issuer sends an endless response, a command fails, and its memory stays bounded", .timeLimit(.minutes(5)),
+        arguments: responses)
     func boundedMemory(_ response: Response) async throws {
         let server = try HostileServer { _ in response.answer }
         let issuer = "http://127.0.0.1:\(server.port)/oauth2/default"
         let folder = try TemporaryFolder()
         let commands: [(arguments: [String], input: String)] = [
-            // The client's own requests.
+            // Requests of the client.
             (["doctor", "--issuer", issuer, "--client-id", "app"], ""),
-            // The resource server's.
+            // Requests of the resource server.
             (["token", "verify", "--issuer", issuer], Self.token),
-            // The phone's.
+            // Requests of the phone.
             (["phone", "enroll", "--uri", "http://127.0.0.1:\(server.port)/enroll/x#client_id=app&ticket=ticket"], ""),
-            // The classic SDK's.
+            // Requests of the classic SDK.
             (["sign-in", "classic", "jane", "--issuer", "http://127.0.0.1:\(server.port)"], "password\n"),
         ]
         for command in commands {
@@ -53,8 +55,10 @@ struct EndlessResponseTests {
 
     private static let token = "eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.e30.c2ln\n"
 
-    /// Runs the command and writes the peak of its resident memory, in kibibytes, to its standard error. The process status of Linux has it
-    /// since the start of the program; what `wait4` reports includes the memory of the test process that started it.
+    /// Runs the command, and appends the peak of its resident memory in kibibytes to its standard error.
+    ///
+    /// The peak is from the process status of Linux, which covers only the program itself. The value of `wait4` would include the memory of
+    /// the test process that started it.
     private static func measured(
         _ arguments: [String], input: String, environment: [String: String]
     ) async throws -> ChildProcess.Ended {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Attacks: a store and another master key")
+@Suite("Attacks: a store with a wrong master key")
 struct MasterKeyTests {
     private static func organization(_ more: String = "") -> String {
         """
@@ -45,7 +45,7 @@ struct MasterKeyTests {
             command + ["--config", config, "--data", data, "--master-key-file", folder.path + key]
         }
 
-        /// Starts the server, and stops it as soon as it listens.
+        /// Starts the server, and stops it as soon as it listens. Returns its exit status and its output.
         func serve(key: String) async throws -> (status: Int32, text: String) {
             let process = try Command.start(arguments(["serve", "--port", "0"], key: key))
             if (try? await process.waitFor("[countersign] listening")) != nil { process.interrupt() }
@@ -68,12 +68,12 @@ struct MasterKeyTests {
     }
 
     @Test(
-        "The command serve refuses to start with another master key, names the remedy and writes nothing, and starts again with the right key"
+        "With a wrong master key, countersign serve fails and leaves the store unchanged; with the right key, countersign serve starts again"
     )
     func anotherKey() async throws {
         let scene = try Scene()
         #expect(try await scene.serve(key: "right.key").status == 0)
-        // A valid change that contains a secret to seal.
+        // The change is valid, and contains a secret that the server must encrypt.
         _ = try scene.folder.write(Self.organization(Self.service), to: "org.yaml")
         try await scene.expectUntouched {
             let (status, text) = try await scene.serve(key: "wrong.key")
@@ -87,7 +87,7 @@ struct MasterKeyTests {
         #expect(text.contains("service"), "\(text)")
     }
 
-    @Test("The command keys rotate refuses another master key and writes nothing")
+    @Test("With a wrong master key, countersign keys rotate fails and leaves the store unchanged")
     func rotation() async throws {
         let scene = try Scene()
         #expect(try await scene.serve(key: "right.key").status == 0)
@@ -99,7 +99,7 @@ struct MasterKeyTests {
         #expect(try await scene.rotate(key: "right.key").status == 0)
     }
 
-    @Test("A master key that was lost beside a store is not replaced by a new one")
+    @Test("If the master key file of an existing store is missing, countersign serve fails and creates no new key")
     func lostKey() async throws {
         let scene = try Scene()
         let arguments = ["serve", "--port", "0", "--config", scene.config, "--data", scene.data]

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Attacks: texts of a hostile issuer on the terminal")
 struct TerminalAttackTests {
-    /// Checks that a command wrote no control character and no line that the issuer made up.
+    /// Checks that a command wrote no control character and no line of the issuer.
     private func expectHarmless(_ ended: Command.Ended, _ name: String, showsIssuer: Bool = true) {
         for text in [ended.output, ended.errors] {
             let steering = text.unicodeScalars.filter { scalar in
@@ -22,7 +22,9 @@ struct TerminalAttackTests {
             "\(name) showed nothing of the issuer: \(ended.output)\(ended.errors)")
     }
 
-    @Test("No command writes an escape sequence or a line of a hostile issuer", .timeLimit(.minutes(5)), arguments: [false, true])
+    @Test(
+        "No command prints an escape sequence or a forged line from a hostile issuer's response", .timeLimit(.minutes(5)),
+        arguments: [false, true])
     func commands(json: Bool) async throws {
         let server = try HostileIssuer()
         let folder = try TemporaryFolder()
@@ -60,14 +62,16 @@ struct TerminalAttackTests {
             try await run("phone", "enroll", "--uri", "\(server.issuer)/enroll/x#client_id=app&ticket=ticket"))
     }
 
-    /// Unsigned: `token decode` verifies nothing.
+    /// A token with hostile claims. It has no valid signature, because `token decode` verifies none.
     private static var token: String {
         let claims: JSONValue = ["sub": .string(HostileIssuer.text), "evil\u{1B}[2J\nFORGED": 1, "exp": .double(1e300)]
         func part(_ value: JSONValue) -> String { Base64URL.encode(Array(value.serializedString.utf8)) }
         return part(["alg": "none", "kid": .string(HostileIssuer.text)]) + "." + part(claims) + ".AAAA"
     }
 
-    @Test("Refusals of a hostile issuer are one line each", .timeLimit(.minutes(5)), arguments: [false, true])
+    @Test(
+        "A command prints a hostile issuer's error without control characters, and a password sign-in prints the error on one line",
+        .timeLimit(.minutes(5)), arguments: [false, true])
     func refusals(json: Bool) async throws {
         let server = try HostileIssuer(refuses: true)
         let folder = try TemporaryFolder()
@@ -83,7 +87,7 @@ struct TerminalAttackTests {
         }
     }
 
-    @Test("A value in a terminal text can neither control the terminal nor begin a line; the literal parts can")
+    @Test("A value that is inserted into a terminal text can neither control the terminal nor begin a line")
     func terminalText() {
         let value = HostileIssuer.text
         let text: TerminalText = "name: \(value)\n\(7)"
@@ -94,7 +98,7 @@ struct TerminalAttackTests {
         #expect(styled.rendered.unicodeScalars.filter { $0 == "\u{1B}" }.count == 2)
     }
 
-    @Test("JSON escapes every character that could control the terminal, and keeps its value")
+    @Test("JSON output escapes every character that could control the terminal, and still decodes to the original value")
     func jsonText() throws {
         let value: JSONValue = ["text": .string(HostileIssuer.text)]
         let line = JSONText.line(value)
@@ -102,7 +106,7 @@ struct TerminalAttackTests {
         #expect(try JSONValue(parsing: line) == value)
     }
 
-    @Test("Long lines break at spaces, keep their indent, and never break a word")
+    @Test("Line wrapping breaks long lines at spaces, keeps the indent, and never breaks a word")
     func wrapping() {
         let secret = String(repeating: "s", count: 50)
         #expect(LineWrapping.wrap("  one two three four", columns: 12) == "  one two\n  three four")
@@ -112,7 +116,7 @@ struct TerminalAttackTests {
         #expect(LineWrapping.wrap(coloured, columns: 11) == coloured)
     }
 
-    @Test("On a narrow terminal the command breaks long lines at words", .timeLimit(.minutes(1)))
+    @Test("On a narrow terminal, countersign breaks long lines between words", .timeLimit(.minutes(1)))
     func narrowTerminal() async throws {
         let folder = try TemporaryFolder()
         let command = try Command.start(

@@ -5,9 +5,9 @@ import ResourceServer
 import Testing
 
 /// Tokens of the server, presented where another type of token is expected.
-@Suite("Attacks: tokens of the server in the wrong place")
+@Suite("Attacks: an ID token of the server as an access token")
 struct ServerTokenConfusionTests {
-    @Test("An API refuses an ID token of the server, even if the API's audience is the client id")
+    @Test("An API rejects an ID token, even if the API's audience is the client ID")
     func idTokenAtAnAPI() async throws {
         try await withSandbox { sandbox in
             let token = try await sandbox.signIn()

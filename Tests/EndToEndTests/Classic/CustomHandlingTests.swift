@@ -9,9 +9,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-// App code that handles more statuses than the module.
+// Code of an app that handles statuses which the module does not know.
 
-/// The app's gateway, which requires that the user accepts its terms first.
+/// The status with which the app's gateway requires that the user accepts its terms.
 private final class TermsStatus: OktaAuthStatus {
     var version: String? {
         let body = model.rawData.flatMap { try? JSONSerialization.jsonObject(with: $0) } as? [String: Any]
@@ -46,15 +46,15 @@ private final class WelcomeStatus: OktaAuthStatusSuccess {
     var greeting: String { "Welcome, \(user?.profile?.firstName ?? "you")!" }
 }
 
-/// Polls for the push by itself, and reports changes and the result to a screen.
+/// Polls for a push with its own interval. The app gets only the result.
 private final class PatientHandler: OktaAuthStatusResponseHandler {
-    /// Safe because it is created and called on the main queue.
+    /// A later poll. `@unchecked Sendable`: it is created and called on the main queue.
     private struct Later: @unchecked Sendable {
         let ask: () -> Void
     }
 
     private let clock: any OAuth2Clock
-    /// Poll responses that were still waiting.
+    /// The number of responses with the factor result `WAITING`.
     private(set) var count = 0
 
     init(clock: any OAuth2Clock) {
@@ -77,7 +77,7 @@ private final class PatientHandler: OktaAuthStatusResponseHandler {
                 self.handleServerResponse(result, currentStatus: currentStatus, onStatusChanged: onStatusChanged, onError: onError)
             }
         }
-        // Polls every two seconds instead of every four.
+        // The interval is two seconds; that of the module is four.
         Task { @MainActor [clock] in
             try? await clock.sleep(for: 2)
             question.ask()
@@ -108,7 +108,7 @@ private final class TermsGateway: OktaHTTPRequestListenerProtocol {
     }
 }
 
-/// Tests the extensions that an app adds to the SDK, against the server.
+/// Tests an app's extensions of the SDK, with the server.
 @MainActor
 @Suite("An app extends the classic sign-in, over HTTP", .timeLimit(.minutes(5)))
 struct CustomHandlingTests {
@@ -134,7 +134,7 @@ struct CustomHandlingTests {
         return try #require(status)
     }
 
-    @Test("A response handler can create the app's own status and its own success class")
+    @Test("A custom response handler can create the app's own classes for an unknown status and for the success status")
     func newStatus() async throws {
         try await withClassicSandbox { sandbox in
             let start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin, responseHandler: TermsHandler())
@@ -147,7 +147,7 @@ struct CustomHandlingTests {
         }
     }
 
-    @Test("An unknown status without a handler is an error with the response")
+    @Test("Without a custom response handler, an unknown status causes an error that contains the response")
     func unknownStatus() async throws {
         try await withClassicSandbox { sandbox in
             let start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
@@ -161,7 +161,7 @@ struct CustomHandlingTests {
         }
     }
 
-    @Test("A response handler can set its own polling rule, and the app gets the result")
+    @Test("A custom response handler can poll at its own interval, and the app gets the final status")
     func ownPolling() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -184,7 +184,7 @@ struct CustomHandlingTests {
         }
     }
 
-    @Test("The app's own HTTP implementation sends each request with its additions")
+    @Test("An app's own HTTP implementation sends each request of a classic sign-in and can add headers")
     func ownHTTP() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)

@@ -8,14 +8,14 @@ import OktaAuthSdk
 import OktaDirectAuth
 import Testing
 
-/// Tests that a factor which the user enrolled through one protocol works in all others.
+/// Tests that a factor works in every protocol, whichever protocol the user enrolled it through.
 @MainActor
 @Suite("All sign-in methods for one user", .timeLimit(.minutes(5)))
 struct EveryWayInTests {
     private static let jane = SandboxUser.jane
 
     @Test(
-        "One phone approves sign-ins by direct authentication, in the browser and by the classic API, and the password alone is enough where the policy requires one factor"
+        "The same phone can approve sign-ins by direct authentication, in the browser and with the classic API"
     )
     func everyWay() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
@@ -38,7 +38,7 @@ struct EveryWayInTests {
         }
     }
 
-    /// Direct authentication with a push.
+    /// Signs in by direct authentication, with a push.
     private func direct(_ sandbox: Sandbox, _ phone: VirtualPhone) async throws -> Token {
         let signIn = PushSignIn(sandbox)
         let waiting = try await signIn.begin()
@@ -46,13 +46,13 @@ struct EveryWayInTests {
         return try await signIn.tokens(waiting)
     }
 
-    /// The browser flow: the user signs in on the pages and approves on the phone.
+    /// Signs in on the pages in a browser, with an approval on the phone.
     private func browser(_ sandbox: Sandbox) async throws -> Token {
         let browser = try await sandbox.browser(of: .jane)
         return try await sandbox.browserSignin(in: browser).signIn()
     }
 
-    /// Classic authentication, and an exchange of the session token for tokens.
+    /// Signs in by classic authentication, and exchanges the session token for tokens.
     private func classic(_ sandbox: Sandbox, _ phone: VirtualPhone) async throws -> Token {
         let start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
         let status = try await start.authenticate(username: Self.jane.login, password: Self.jane.password ?? "")
@@ -68,7 +68,7 @@ struct EveryWayInTests {
         return try await SessionTokenFlow(client: client).start(with: try #require(success.sessionToken))
     }
 
-    /// A password alone: the app's policy requires one factor.
+    /// Signs in with a password alone, at an app whose policy requires one factor.
     private func password(_ sandbox: Sandbox) async throws -> Token {
         try await sandbox.signIn(.jane, with: sandbox.client(.password, by: .port))
     }

@@ -4,17 +4,17 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Walks the table of Documentation/Protocol/Authn.md §3.4 with the SDK, over HTTP.
+/// Takes every edge in the table of Documentation/Protocol/Authn.md §3.4 with the SDK, over HTTP.
 @MainActor
-@Suite("Every edge of the classic state machine, by the SDK", .timeLimit(.minutes(10)))
+@Suite("Every transition of the classic state machine, with the SDK", .timeLimit(.minutes(10)))
 struct SDKWalkTests {
-    @Test("Every status and factor of the classic API works over HTTP")
+    @Test("The SDK visits every documented transition, status and factor of the classic API over HTTP")
     func walk() async throws {
         let coverage = SDKCoverage()
         try await PasswordWalk.run(coverage)
         try await FactorWalk.run(coverage)
-        try await EnrolmentWalk.run(coverage)
-        try await PhoneEnrolmentWalk.run(coverage)
+        try await EnrollmentWalk.run(coverage)
+        try await PhoneEnrollmentWalk.run(coverage)
         try await TokenWalk.run(coverage)
         try await RecoveryWalk.run(coverage)
         Attachment.record(coverage.text, named: "classic-sdk-coverage.txt")
@@ -29,7 +29,7 @@ struct SDKWalkTests {
     }
 }
 
-/// Correct, wrong, expired and changed passwords.
+/// Signs in with correct, wrong, expired and changed passwords.
 @MainActor
 private enum PasswordWalk {
     private static let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
@@ -64,7 +64,7 @@ private enum PasswordWalk {
     }
 }
 
-/// Enrolled factors: challenged, answered, resent, left and mistyped.
+/// Uses enrolled factors: requests, answers, resends, abandons and mistypes challenges.
 @MainActor
 private enum FactorWalk {
     private static let waiting = "cancel poll resend return verify"
@@ -89,7 +89,7 @@ private enum FactorWalk {
         )
     }
 
-    /// One transaction that alternates between the code and the push.
+    /// Completes one transaction that alternates between the code and the push.
     private static func first(_ walk: SDKWalk, _ phone: VirtualPhone, _ app: AuthenticatorApp) async throws {
         let (required, push, totp) = try await begin(walk)
         let typed = try await walk.step("verify without proof", to: OktaAuthStatusFactorChallenge.self, can: asked, with: .TOTP) {
@@ -121,7 +121,7 @@ private enum FactorWalk {
         try await walk.step("poll", to: OktaAuthStatusSuccess.self, can: "", with: .push) { try await asking.checkFactorResult() }
     }
 
-    /// A code before a challenge, after it, and while a push waits.
+    /// Enters a code before a challenge, after it, and while a push waits.
     private static func codes(_ walk: SDKWalk, _ app: AuthenticatorApp) async throws {
         walk.sandbox.advance(by: 400)
         let (_, _, totp) = try await begin(walk)

@@ -6,9 +6,12 @@ import Testing
 
 /// Tests our flows at an independent provider with pushed requests, the `iss` parameter and rotated refresh tokens.
 @Suite(
-    "Our flows at Glewlwyd", .enabled(if: OutsidePart.glewlwyd.isEnabled, Comment(rawValue: OutsidePart.glewlwyd.missingNote)))
+    "Sign-in flows at the independent provider Glewlwyd",
+    .enabled(if: OutsidePart.glewlwyd.isEnabled, Comment(rawValue: OutsidePart.glewlwyd.missingNote)))
 struct ForeignProviderTests {
-    @Test("A code with PKCE becomes tokens, which open userinfo and are refreshed", arguments: [true, false])
+    @Test(
+        "At the provider Glewlwyd, the SDK exchanges a code with PKCE for tokens, reads the user info, and refreshes the tokens",
+        arguments: [true, false])
     func code(isPushed: Bool) async throws {
         try await ForeignProvider.with { (provider) async throws in
             let client = provider.client()
@@ -28,12 +31,12 @@ struct ForeignProviderTests {
             #expect(refreshed.accessToken != token.accessToken)
             #expect(refreshed.refreshToken != nil && refreshed.refreshToken != token.refreshToken)
             #expect(try await client.userInfo(token: refreshed).subject == subject)
-            // The provider accepts a refresh token once.
+            // The provider accepts each refresh token only once.
             await #expect(throws: (any Error).self) { try await client.refresh(token) }
         }
     }
 
-    @Test("Another sign-in's answer is not taken, and the right one still is")
+    @Test("At the provider Glewlwyd, a flow rejects the redirect of another sign-in, and then accepts its own redirect")
     func foreignAnswer() async throws {
         try await ForeignProvider.with { (provider) async throws in
             let (other, flow) = (
@@ -46,7 +49,7 @@ struct ForeignProviderTests {
         }
     }
 
-    @Test("A device without a browser is signed in on another device")
+    @Test("At the provider Glewlwyd, the device flow signs in after the user approves on another device")
     func device() async throws {
         try await ForeignProvider.with { (provider) async throws in
             let client = provider.client()
@@ -61,7 +64,7 @@ struct ForeignProviderTests {
         }
     }
 
-    @Test("Tokens are bound to the client's key, and userinfo takes the proof for them")
+    @Test("At the provider Glewlwyd, tokens are bound to the client's DPoP key, and userinfo accepts the tokens with a proof")
     func bound() async throws {
         try await ForeignProvider.with { (provider) async throws in
             let client = provider.client(usesDPoP: true)

@@ -7,9 +7,9 @@ import JOSE
 import TestSupport
 import Testing
 
-@Suite("A phone that is set up by the QR code of a sign-in page", .timeLimit(.minutes(10)))
+@Suite("Enrollment of a phone with the QR code of a sign-in page", .timeLimit(.minutes(10)))
 struct PhoneByCodeTests {
-    /// Returns the content of the QR code on a page, from the text beside it.
+    /// Returns the content of the QR code on a page. The page also shows the content as text.
     private static func address(on page: HostedPage) -> String? {
         page.text.split(separator: " ").first { $0.contains("/enroll/") && $0.contains("#") }.map(String.init)
     }
@@ -35,7 +35,7 @@ struct PhoneByCodeTests {
         }
     }
 
-    @Test("A phone that scans the sign-in's QR code becomes its second factor without a password")
+    @Test("A phone that scans the sign-in page's QR code is enrolled without a password, and can approve the sign-in")
     func setsUp() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = sandbox.browser(
@@ -52,7 +52,7 @@ struct PhoneByCodeTests {
         }
     }
 
-    @Test("The command enrols by the QR code's address without a password, and only once")
+    @Test("countersign phone enroll --uri enrolls a phone with a QR code's address without a password, and rejects a used address")
     func terminal() async throws {
         try await withSandbox { sandbox in
             let phone = try PhoneFixture(sandbox)
@@ -79,7 +79,7 @@ struct PhoneByCodeTests {
         }
     }
 
-    @Test("An enrolment QR code is rejected a second time, for another user and at another issuer")
+    @Test("An enrollment QR code of another issuer is rejected, and a used QR code is rejected for every user")
     func refused() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = sandbox.browser(

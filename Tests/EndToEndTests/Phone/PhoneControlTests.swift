@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The control API's phones, over HTTP", .timeLimit(.minutes(10)))
+@Suite("Virtual phones in the sandbox's control API, over HTTP", .timeLimit(.minutes(10)))
 struct PhoneControlTests {
     private let jane = "phones/jane.doe%40example.com"
 
@@ -23,7 +23,7 @@ struct PhoneControlTests {
         return (response.statusCode, try JSONValue(parsing: data))
     }
 
-    @Test("A phone can be added, listed and removed")
+    @Test("The sandbox's control API can add, list and remove a virtual phone")
     func phones() async throws {
         try await withSandbox { sandbox in
             let none = try await call(sandbox, "GET", "phones")
@@ -42,7 +42,7 @@ struct PhoneControlTests {
         }
     }
 
-    @Test("Requests can be approved and denied, by id and in order")
+    @Test("The sandbox's control API can approve a virtual phone's next request, and can deny a request by ID")
     func answers() async throws {
         try await withSandbox(.init(clock: SandboxClock(.standing))) { sandbox in
             _ = try await call(sandbox, "POST", "phones", ["login": "jane.doe@example.com"])
@@ -68,7 +68,7 @@ struct PhoneControlTests {
         }
     }
 
-    @Test("Settings can be changed, and invalid changes are reported")
+    @Test("The sandbox's control API can change a virtual phone's settings, and rejects invalid settings with 400")
     func settings() async throws {
         try await withSandbox { sandbox in
             _ = try await call(sandbox, "POST", "phones", ["login": "jane.doe@example.com"])

@@ -4,9 +4,9 @@ import Testing
 
 @testable import CountersignSandbox
 
-@Suite("The phones' page in several tabs", .timeLimit(.minutes(1)))
+@Suite("The phone page in several tabs", .timeLimit(.minutes(1)))
 struct PhoneForegroundTests {
-    /// A visible app that polls until it is stopped.
+    /// An app in the foreground. It polls until the test stops it.
     private struct Viewer {
         let signals: AsyncStream<Void>
         let stay: AsyncStream<Never>.Continuation
@@ -36,7 +36,7 @@ struct PhoneForegroundTests {
         }
     }
 
-    @Test("The phones poll once for any number of open tabs, and not without one")
+    @Test("The sandbox's phone page polls once for any number of open tabs, and does not poll if no tab is open")
     func tabs() async throws {
         let clock = SteppedClock(SandboxClock(.standing))
         let looks = Locked(0)

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Tests the access control of the phone page. The browser tests cover its function.
-@Suite("Access to the phones' page", .timeLimit(.minutes(10)))
+@Suite("Access to the phone page", .timeLimit(.minutes(10)))
 struct PhonePageAccessTests {
     private struct Answer {
         let status: Int
@@ -33,7 +33,7 @@ struct PhonePageAccessTests {
         return Answer(status: response.statusCode, headers: fields, body: String(decoding: data, as: UTF8.self))
     }
 
-    /// Returns the request that the page sends.
+    /// Returns the headers of the requests that the page sends.
     private func ownHeaders(_ sandbox: Sandbox) async throws -> [String: String] {
         let document = try await ask(sandbox, "GET", "/").body
         let token = try #require(try #/countersign-token" content="([\w-]+)"/#.firstMatch(in: document)?.1)
@@ -43,12 +43,12 @@ struct PhonePageAccessTests {
         ]
     }
 
-    @Test("The phone page exists only with a port")
+    @Test("A sandbox without a port for the phone page has no phone page URL")
     func none() async throws {
         try await withSandbox(.init(listening: .inProcess)) { #expect($0.phoneURL == nil) }
     }
 
-    @Test("The phone page loads only its own resources, and its policy allows no others")
+    @Test("The sandbox's phone page contains no foreign URL, and its content security policy allows only the page's own resources")
     func policy() async throws {
         try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
             for path in ["/", "/phone.css", "/phone.js", "/icon.svg", "/nothing"] {
@@ -59,14 +59,14 @@ struct PhonePageAccessTests {
                 #expect(policy.contains("frame-ancestors 'none'") && policy.contains("require-trusted-types-for 'script'"))
                 #expect(answer.headers["x-content-type-options"] == "nosniff" && answer.headers["cache-control"] == "no-store")
                 #expect(answer.headers["cross-origin-resource-policy"] == "same-origin")
-                // XML namespaces are not loaded as addresses.
+                // A browser does not load the address of an XML namespace.
                 let loaded = answer.body.replacing("http://www.w3.org/2000/svg", with: "")
                 #expect(!loaded.contains("http:") && !loaded.contains("https:") && !loaded.contains("//cdn"))
             }
         }
     }
 
-    @Test("A page with a rebound name or another port gets no phone page")
+    @Test("The phone page's server rejects a Host header with another name or port, which prevents DNS rebinding")
     func reboundName() async throws {
         try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
             let port = try #require(sandbox.phoneURL?.port)
@@ -82,7 +82,7 @@ struct PhonePageAccessTests {
         }
     }
 
-    @Test("A phone page command needs the page's origin, its token and its content type")
+    @Test("The phone page's server rejects a command that lacks the page's origin, token or content type")
     func foreignCommand() async throws {
         try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
             let own = try await ownHeaders(sandbox)
@@ -107,7 +107,7 @@ struct PhonePageAccessTests {
         }
     }
 
-    @Test("An invalid phone page command is rejected with a sentence")
+    @Test("The phone page's server rejects an invalid command with an error message")
     func wrongCommand() async throws {
         try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
             let own = try await ownHeaders(sandbox)

@@ -13,7 +13,7 @@ import FoundationNetworking
 
 @Suite("A virtual phone", .timeLimit(.minutes(10)))
 struct PhoneTests {
-    @Test("A virtual phone is created once for concurrent callers, and belongs to its user")
+    @Test("Concurrent calls for the same user create only one virtual phone")
     func once() async throws {
         try await withSandbox(.standing()) { sandbox in
             async let first = sandbox.phone(for: SandboxUser.jane.login)
@@ -29,7 +29,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone for an unknown user, or without an authenticator, is rejected")
+    @Test("A virtual phone cannot be created for an unknown user, or if the organization has no push authenticator")
     func refused() async throws {
         try await withSandbox(.standing()) { sandbox in
             let stranger = await thrown { _ = try await sandbox.phone(for: "unknown@example.com") }
@@ -46,7 +46,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone can add and remove its user verification key, and approves the sign-in for that change itself")
+    @Test("A virtual phone can add and remove its user verification key, and automatically approves the sign-in for this change")
     func userVerification() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -64,7 +64,9 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone does not approve another app's request of the same name as its own", .timeLimit(.minutes(2)))
+    @Test(
+        "A virtual phone does not automatically approve a request of another application that has the name of the phone's application",
+        .timeLimit(.minutes(2)))
     func ownRequest() async throws {
         let organization = OrgFile.sandboxDefault.replacing("name: Direct Authentication App", with: "name: Phone App")
         try await withSandbox(.standing(organization: organization)) { sandbox in
@@ -80,7 +82,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone signs in for each change, and revokes the token afterwards")
+    @Test("A virtual phone signs in for each change of its settings, and revokes the token afterwards")
     func revokedToken() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -93,7 +95,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone polls with one token until it expires")
+    @Test("A virtual phone uses one maintenance token for its polls until the token expires")
     func upkeepToken() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -105,7 +107,9 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone is removed on both sides, even with a number challenge, and can be created again", arguments: [false, true])
+    @Test(
+        "After its removal, a virtual phone exists neither in the sandbox nor at the server, and can be created again",
+        arguments: [false, true])
     func remove(withNumbers: Bool) async throws {
         try await withSandbox(withNumbers ? .withNumbers : .standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -125,7 +129,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone is stored in the sandbox's folder, and without one ends with the sandbox")
+    @Test("A virtual phone is stored in the sandbox's folder, and cannot be used if the sandbox starts with another origin")
     func folders() async throws {
         let folder = try TemporaryFolder()
         let phones = folder.url.appending(path: "phones").path()
@@ -142,7 +146,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone works over a port too")
+    @Test("A virtual phone that connects through a TCP port can approve a sign-in")
     func overPort() async throws {
         try await withSandbox { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login, session: OAuth2Client.defaultSession ?? URLSession.shared)
@@ -173,7 +177,7 @@ struct PhoneTests {
         return try JSONValue(parsing: try await sandbox.transport.data(for: request).0)
     }
 
-    @Test("A virtual phone approves a back-channel request with its message after it enables them")
+    @Test("A virtual phone that enables CIBA shows a back-channel request with the request's message, and can approve the request")
     func ciba() async throws {
         try await withSandbox(.standing(organization: Self.withCIBA)) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)

@@ -11,11 +11,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A phone that misbehaves", .timeLimit(.minutes(10)))
+@Suite("Failures and restarts of a virtual phone", .timeLimit(.minutes(10)))
 struct PhoneTroubleTests {
     private func reason(_ error: (any Error)?) -> DeviceAuthenticatorError.Reason? { (error as? DeviceAuthenticatorError)?.reason }
 
-    @Test("An offline phone gets and sends nothing, and gets its stored push when it is online again")
+    @Test("An offline virtual phone gets no push and sends no response, and gets the stored push when the phone is online again")
     func offline() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -41,7 +41,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("After a denial that could not be sent, the user can approve")
+    @Test("If an offline phone fails to send a denial, the user can still approve the request later")
     func secondThoughts() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -56,7 +56,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("A push that is delivered twice is shown once, also after its response")
+    @Test("A virtual phone shows a push that is delivered twice only once, and not again after the approval")
     func twice() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -71,7 +71,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("A delayed push is shown late")
+    @Test("A push that reaches the phone with a delay can still be approved")
     func late() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -79,7 +79,7 @@ struct PhoneTroubleTests {
             let signIn = PushSignIn(sandbox)
             let waiting = try await signIn.begin()
             await sandbox.pushGateway.waitForArrivals(1)
-            // Meanwhile another phone gets its push, and this one gets none.
+            // Another user's phone gets its push in the meantime. The first phone gets none.
             let other = try await sandbox.phone(for: SandboxUser.john.login)
             let otherWaiting = try await PushSignIn(sandbox).begin(.john)
             _ = try await other.shows { !$0.isEmpty }
@@ -95,7 +95,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("A new push token is sent to the server, and the old one is dead")
+    @Test("After a phone replaces its push token, the server sends pushes to the new token")
     func newToken() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -113,7 +113,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("A new push token that was not sent to the server gets no push, and pending requests can be fetched")
+    @Test("A phone that does not send its new push token to the server gets no push, but can fetch and approve pending requests")
     func untoldToken() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -133,7 +133,7 @@ struct PhoneTroubleTests {
     // MARK: - User verification
 
     @Test(
-        "After a failed user verification, a phone approves if the policy prefers verification, and not if the policy requires it",
+        "After a failed user verification, an approval succeeds only if the policy prefers verification; after a cancelled verification, an approval fails",
         arguments: [
             ("preferred", VirtualPhone.Verification.succeeds, true), ("preferred", .fails, true), ("preferred", .cancels, false),
             ("required", .succeeds, true), ("required", .fails, false), ("required", .cancels, false),
@@ -166,7 +166,7 @@ struct PhoneTroubleTests {
 
     // MARK: - Restarts
 
-    @Test("A restarted phone fetches pending requests and can approve them")
+    @Test("A restarted phone can fetch pending requests and approve them")
     func phoneRestart() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -181,7 +181,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("A sign-in continues after server and phone are restarted before its approval")
+    @Test("A sign-in completes if the server and the phone are restarted before the approval")
     func serverRestart() async throws {
         let folder = try TemporaryFolder()
         let first = try await Sandbox.start(.standing(folder: folder.url))

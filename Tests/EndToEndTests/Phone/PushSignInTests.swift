@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A sign-in with a password and a push", .timeLimit(.minutes(10)))
 struct PushSignInTests {
-    @Test("An approval returns tokens within one polling interval, and the phone shows the app")
+    @Test("After the user approves a push, the app gets tokens within one polling interval; the phone shows the app's name")
     func approve() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -34,7 +34,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("A denial ends the sign-in", arguments: [false, true])
+    @Test("If the user denies a push, the sign-in fails with access_denied", arguments: [false, true])
     func deny(isSuspicious: Bool) async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -49,7 +49,8 @@ struct PushSignInTests {
         }
     }
 
-    @Test("A phone with automatic approval also approves pending requests")
+    @Test(
+        "A virtual phone with automatic approval approves new requests, and requests that arrived before automatic approval was turned on")
     func autoApprove() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -69,7 +70,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("A push as first factor needs user verification to count as two factors")
+    @Test("A push as the first factor with user verification counts as two factors")
     func primary() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login, userVerification: true)
@@ -84,7 +85,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("Of two sign-ins that wait on one phone, the user can approve one and deny the other")
+    @Test("If two sign-ins wait for the same phone, the user can approve one sign-in and deny the other")
     func two() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -103,7 +104,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("After a denied push the flow continues with the code of an authenticator app, without the password")
+    @Test("After a denied push, the app can complete the sign-in with an authenticator app's code, without asking for the password again")
     func codeAfterDenial() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -118,7 +119,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("A push beyond the limit is refused with a text that the flow throws at once, without waiting")
+    @Test("If five pushes are pending, a sixth push fails immediately, and the error tells the user to wait")
     func flooded() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -141,7 +142,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("Waiting for a request that does not arrive is an error")
+    @Test("If no request arrives on a virtual phone in time, approveNext throws an error")
     func nothing() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -152,7 +153,7 @@ struct PushSignInTests {
 
     // MARK: - Numbers
 
-    @Test("The phone can pick the number that the app shows")
+    @Test("A sign-in with a number challenge completes if the user approves on the phone with the number that the app shows")
     func number() async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -173,7 +174,9 @@ struct PushSignInTests {
         }
     }
 
-    @Test("A wrong number does not approve, and the phone reports that", arguments: [false, true])
+    @Test(
+        "If the user picks a wrong number, the sign-in fails with access_denied, and the phone reports the reason",
+        arguments: [false, true])
     func wrongNumber(byItself: Bool) async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -200,7 +203,9 @@ struct PushSignInTests {
 
     // MARK: - Cancellation
 
-    @Test("A cancelled sign-in is shown as cancelled, and does not complete", arguments: [false, true])
+    @Test(
+        "If the app cancels a sign-in, the phone shows the request as cancelled, and the sign-in does not complete",
+        arguments: [false, true])
     func cancel(byReset: Bool) async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -221,7 +226,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("An approval after the cancellation is reported as late")
+    @Test("If the user approves after the app has cancelled the sign-in, the phone reports the request as cancelled")
     func approvalAfterCancel() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -240,7 +245,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("An unanswered request expires on both sides")
+    @Test("An unanswered push request expires on the phone and in the app")
     func expiry() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)

@@ -5,9 +5,9 @@ import JOSE
 import TestSupport
 import Testing
 
-@Suite("Creating applications and users by the control API", .timeLimit(.minutes(10)))
+@Suite("Creating applications and users with the sandbox's control API", .timeLimit(.minutes(10)))
 struct ControlAPICreationTests {
-    @Test("An application that the control API creates signs users in, and is removed by a reset")
+    @Test("A user can sign in to an application that the sandbox's control API created, and a reset removes the application")
     func application() async throws {
         try await withSandbox { sandbox in
             let created = try await sandbox.control(
@@ -32,7 +32,7 @@ struct ControlAPICreationTests {
         }
     }
 
-    @Test("A second application with the same id replaces the first")
+    @Test("Creating an application with the id of an existing application replaces that application")
     func replacement() async throws {
         try await withSandbox { sandbox in
             for secret in ["first-secret-0123456789", "second-secret-0123456789"] {
@@ -51,7 +51,7 @@ struct ControlAPICreationTests {
         }
     }
 
-    @Test("A staged user gets an activation token, which begins an activation in the classic API")
+    @Test("The sandbox's control API returns an activation token for a staged user, and the token starts an activation in the classic API")
     func stagedUser() async throws {
         try await withSandbox { sandbox in
             let created = try await sandbox.control("POST", "users", ["login": "staged@example.com", "status": "staged"])
@@ -68,7 +68,7 @@ struct ControlAPICreationTests {
         }
     }
 
-    @Test("The activation mail of a user without a password is in the outbox")
+    @Test("For a user without a password, the sandbox's control API can send an activation mail, which appears in the outbox")
     func activationMail() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.control("POST", "users", ["login": "invited@example.com"])

@@ -9,7 +9,7 @@ import Testing
 struct SandboxCertificateTests {
     private func fetch(_ sandboxes: [Sandbox], trusting authorities: [LocalAuthority]) async throws -> ChildProcess.Ended {
         let folder = try TemporaryFolder()
-        // Concatenated unchanged, as by `cat a.pem b.pem`.
+        // The files are concatenated unchanged, as by `cat a.pem b.pem`.
         let bundle = try folder.write(
             authorities.map { try String(contentsOf: $0.certificateFile, encoding: .utf8) }.joined(), to: "all.pem")
         return try await ForeignProgram.run(
@@ -19,7 +19,7 @@ struct SandboxCertificateTests {
             input: "")
     }
 
-    @Test("A client that checks strictly, as Python 3.13 and openssl -x509_strict do, accepts the sandbox's certificate")
+    @Test("A client with strict certificate checks, such as Python 3.13, accepts the sandbox's certificate")
     func strictClient() async throws {
         let folder = try TemporaryFolder()
         try await withSandbox(.init(host: "localhost", usesTLS: true, folder: folder.url)) { sandbox in
@@ -28,7 +28,7 @@ struct SandboxCertificateTests {
         }
     }
 
-    @Test("The authorities of two sandboxes are trusted at once")
+    @Test("A client that trusts the certificate authorities of two sandboxes can connect to both sandboxes")
     func twoAuthorities() async throws {
         let folders = [try TemporaryFolder(), try TemporaryFolder()]
         try await withSandbox(.init(host: "localhost", usesTLS: true, folder: folders[0].url)) { first in
@@ -38,13 +38,13 @@ struct SandboxCertificateTests {
                     let ended = try await fetch([first, second], trusting: order)
                     #expect(ended.status == 0, "\(ended.errors)")
                 }
-                // Each authority alone is valid only for its own sandbox.
+                // An authority is valid only for its own sandbox.
                 #expect(try await fetch([first], trusting: [authorities[1]]).status != 0)
             }
         }
     }
 
-    @Test("Every PEM file of an authority ends with a newline, and opening it again changes nothing")
+    @Test("Every PEM file of a sandbox's certificate authority ends with a newline, and reopening the authority keeps its certificate")
     func files() async throws {
         let folder = try TemporaryFolder()
         let authority = try LocalAuthority(folder: folder.url, now: Date())
@@ -60,7 +60,7 @@ struct SandboxCertificateTests {
         #expect(try LocalAuthority(folder: other.url, now: Date()).name != authority.name)
     }
 
-    @Test("The trust command gives the files of two authorities different names")
+    @Test("countersign trust prints different certificate file names for two certificate authorities")
     func trustCommand() async throws {
         var targets: Set<Substring> = []
         for _ in 0..<2 {

@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("HOTP devices and external tokens in the classic API")
+@Suite("HOTP devices in the classic API")
 struct ClassicHardwareTests {
     private static let secret = Array("12345678901234567890".utf8)
 
@@ -24,7 +24,7 @@ struct ClassicHardwareTests {
                 secret: secret, credentialID: "4711", counter: counter, userID: desk.jane().id, context: desk.context))
     }
 
-    @Test("An HOTP code is valid once, and a used or skipped code has its own error")
+    @Test("An HOTP code is valid once, and a used or skipped code is rejected with E0000082")
     func once() async throws {
         let desk = try await Self.desk()
         let id = try await Self.assign(desk)
@@ -41,7 +41,7 @@ struct ClassicHardwareTests {
         #expect(try desk.transaction(try await desk.verify(id, ClassicProof(passCode: Self.code(4)), next.stateToken)).status == .success)
     }
 
-    @Test("Of concurrent sign-ins with one HOTP code, one succeeds")
+    @Test("Of several concurrent sign-ins with the same HOTP code, exactly one succeeds")
     func race() async throws {
         let desk = try await Self.desk()
         let id = try await Self.assign(desk)
@@ -59,7 +59,7 @@ struct ClassicHardwareTests {
         #expect(right == 1)
     }
 
-    @Test("Two consecutive codes resynchronize an HOTP device that ran ahead")
+    @Test("Two consecutive codes resynchronize an HOTP device whose counter is ahead of the server's counter")
     func resynchronized() async throws {
         let desk = try await Self.desk()
         let id = try await Self.assign(desk)
@@ -67,7 +67,7 @@ struct ClassicHardwareTests {
         func type(_ counter: Int64) async throws -> Result<ClassicAnswer, ClassicRefusal> {
             try await desk.verify(id, ClassicProof(passCode: Self.code(counter)), status.stateToken)
         }
-        // The response is that of any wrong code, so a guess of a later code reveals nothing.
+        // A code that is too far ahead gets the same response as any wrong code, so the response reveals nothing.
         let (ahead, wrong) = (try await type(40), try await desk.verify(id, ClassicProof(passCode: "x"), status.stateToken))
         #expect(ahead.failure == wrong.failure && ahead.refusal == "E0000068")
         #expect(try await type(42).refusal == "E0000068")
@@ -77,7 +77,7 @@ struct ClassicHardwareTests {
                 == .success)
     }
 
-    @Test("Wrong HOTP codes lock the account, including codes far ahead")
+    @Test("Five wrong HOTP codes lock the account, even if they are later codes of the device")
     func guessed() async throws {
         let desk = try await Self.desk()
         let id = try await Self.assign(desk)
@@ -89,7 +89,7 @@ struct ClassicHardwareTests {
         #expect(try await desk.jane().lockedAt != nil)
     }
 
-    @Test("The org file adds an HOTP device, replaces a changed one, and rejects an invalid one")
+    @Test("Applying an org file adds an HOTP device or replaces a changed device, and validation rejects an invalid device")
     func fromFile() async throws {
         func definition(_ counter: Int64, secret: String = Base32.encode(Self.secret)) -> (inout OrganizationDefinition) -> Void {
             { definition in
@@ -120,7 +120,7 @@ struct ClassicHardwareTests {
         #expect(definition2.problems().contains { $0.message.contains("seed of a device") })
     }
 
-    /// Returns the organization in which Jane, and optionally John, has a device.
+    /// Returns an organization file in which Jane and John have these devices; `nil` for none.
     private static func definition(
         jane: UserDefinition.HardwareDevice?, john: UserDefinition.HardwareDevice? = nil
     ) -> OrganizationDefinition {
@@ -135,7 +135,7 @@ struct ClassicHardwareTests {
         .init(secret: Base32.encode(secret), credentialID: credentialID, counter: counter)
     }
 
-    /// Submits a code of Jane's device.
+    /// Submits the code of Jane's device with this counter. Returns the error code; `nil` for a success.
     private static func use(_ counter: Int64, _ desk: ClassicTestClient) async throws -> String? {
         let status = try await desk.signIn()
         let id = try #require(status.factors?.first?.id)
@@ -143,7 +143,7 @@ struct ClassicHardwareTests {
     }
 
     @Test(
-        "A device that the org file no longer names is removed, and one from an administrator stays"
+        "Applying an org file removes an HOTP device that the file no longer names, and keeps a device that an administrator assigned"
     )
     func takenAway() async throws {
         let desk = try await Self.desk()
@@ -170,7 +170,7 @@ struct ClassicHardwareTests {
         without.users.insert(definition, at: 0)
         _ = try await apply(without)
         #expect(try await devices().isEmpty)
-        // An administrator has replaced the device since.
+        // An administrator replaces the device afterwards.
         _ = try await apply(Self.definition(jane: Self.device()))
         _ = try #require(
             try await desk.engine.assignHardwareDevice(
@@ -179,7 +179,7 @@ struct ClassicHardwareTests {
         #expect(try await devices() == ["0815"])
     }
 
-    @Test("A used HOTP code stays used after the device is renamed, removed and added again, or given to another user")
+    @Test("A used HOTP code stays invalid after the device is renamed, removed and added again, or reassigned to another user")
     func staysUsed() async throws {
         let desk = try await Self.desk { $0.users[0].hardwareDevice = Self.device() }
         func apply(_ definition: OrganizationDefinition) async throws {
@@ -211,7 +211,7 @@ struct ClassicHardwareTests {
         #expect(twice.contains { $0.message.contains("the same seed") })
     }
 
-    /// Returns the owners of each device with the counter, by seed.
+    /// Returns the counters of the assigned devices, by the login of their owner.
     private static func owners(_ desk: ClassicTestClient) async throws -> [String: Int64] {
         try await desk.organization.store.read { view in
             try view.allRecords(.enrollment).map(Enrollment.init).reduce(into: [:]) { owners, device in
@@ -221,7 +221,7 @@ struct ClassicHardwareTests {
         }
     }
 
-    @Test("A reassigned HOTP device belongs to the new user only, and keeps its counter", arguments: [false, true])
+    @Test("A reassigned HOTP device belongs only to the new user, and keeps its counter", arguments: [false, true])
     func givenAway(byFile: Bool) async throws {
         let desk = try await Self.desk()
         _ = try await desk.engine.apply(Self.definition(jane: nil), context: desk.context)
@@ -241,7 +241,7 @@ struct ClassicHardwareTests {
     }
 
     @Test(
-        "An old device record without a seed name gets one with its next code, and is recognized when it is reassigned",
+        "An HOTP device whose record lacks a seed name is recognized in a reassignment, and its next use adds the name",
         arguments: [false, true])
     func unnamed(isUsed: Bool) async throws {
         let desk = try await Self.desk()

@@ -5,12 +5,14 @@ import Testing
 @testable import AuthnAPI
 @testable import IdentityCore
 
-@Suite("The work of a recovery")
+@Suite("Store calls of a recovery")
 struct RecoveryWorkTests {
-    /// Returns the numbers of store reads and writes since the last call.
+    /// Returns the numbers of store reads and commits since the last call, by name.
     private static func calls(_ store: MeteredStore) -> [String: Int] { store.take().filter { ["read", "commit"].contains($0.key) } }
 
-    @Test("A recovery does the same work for a known and an unknown user name", arguments: ["SMS", "CALL", "EMAIL"])
+    @Test(
+        "A recovery makes the same numbers of store reads and commits for a known and for an unknown user name",
+        arguments: ["SMS", "CALL", "EMAIL"])
     func alike(way: String) async throws {
         let policy = ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
         let desk = try await ClassicTestClient(policy)

@@ -8,7 +8,7 @@ import Testing
 @testable import OAuthEndpoints
 @testable import OAuthWire
 
-@Suite("Access tokens that are bound to a key, at the server's own resources (RFC 9449 section 7)")
+@Suite("DPoP-bound access tokens at the server's own resources (RFC 9449 section 7)")
 struct BoundTokenTests {
     private let organization: TestOrganization
     private let client: ProvingClient
@@ -22,13 +22,13 @@ struct BoundTokenTests {
         token = try await client.signIn(proof: try client.proof()).get().accessToken
     }
 
-    @Test("Userinfo accepts a bound token with a proof by its key, without a nonce")
+    @Test("The userinfo endpoint accepts a DPoP-bound token with a proof by its key, and requires no nonce")
     func userInfo() async throws {
         let claims = try await client.userInfo(token, proof: try client.proof(of: token)).get()
         #expect(claims["sub"]?.stringValue == (try await organization.janesID()))
     }
 
-    @Test("A bound token is rejected as a bearer token, and an unbound one with a proof")
+    @Test("The userinfo endpoint rejects a DPoP-bound token without a proof, and a bearer token with a proof")
     func downgrade() async throws {
         guard case .failure(let refusal) = try await client.userInfo(token, proof: nil) else { throw TestOrganization.NoKey() }
         #expect(refusal.code == .invalidToken)
@@ -39,7 +39,7 @@ struct BoundTokenTests {
         #expect(result.reason == "dpop: bearer token with a proof")
     }
 
-    @Test("A DPoP proof for another key, request, token or time is rejected")
+    @Test("The userinfo endpoint rejects a DPoP proof of another key, request, token or time, and a proof with an invalid nonce")
     func otherProofs() async throws {
         let other = try await client.signIn(proof: try client.proof(at: 1), at: 1).get().accessToken
         let cases: [(String, Refusal.Code, String)] = [
@@ -59,7 +59,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("A DPoP proof is valid once at userinfo")
+    @Test("The userinfo endpoint accepts a DPoP proof only once")
     func replay() async throws {
         let proof = try client.proof(of: token)
         #expect(try await client.userInfo(token, proof: proof).refused == nil)
@@ -67,7 +67,7 @@ struct BoundTokenTests {
         #expect(try await client.userInfo(token, proof: try client.proof(of: token, at: 2), at: 2).refused == nil)
     }
 
-    @Test("The device API accepts a bound token only with a new proof by its key")
+    @Test("The device API accepts a DPoP-bound token only with an unused proof by its key")
     func devices() async throws {
         let fixture = try await DeviceFixture { $0.dpop = DPoPPolicy(requiresNonce: false) }
         let client = try ProvingClient(fixture.organization)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("The codes that devices show")
+@Suite("User codes of the device grant")
 struct UserCodeTests {
-    @Test("User codes have eight of twenty consonants, with equal frequency")
+    @Test("A user code consists of eight letters out of twenty consonants, which occur with equal frequency")
     func alphabet() throws {
         let random = SeededRandom(seed: 7)
         var counts: [Character: Int] = [:]
@@ -20,7 +20,7 @@ struct UserCodeTests {
     }
 
     @Test(
-        "User codes are accepted in the forms that users type",
+        "A user code is accepted in lower case and with hyphens or spaces, and rejected with a wrong length or a wrong character",
         arguments: [
             ("KDWQPLMT", "KDWQPLMT"), ("kdwq-plmt", "KDWQPLMT"), (" KDWQ PLMT ", "KDWQPLMT"), ("k-d-w-q-p-l-m-t", "KDWQPLMT"),
             ("KDWQPLM", nil), ("KDWQPLMTT", nil), ("KDWQPLMA", nil), ("KDWQPLM1", nil), ("", nil), ("ＫDWQPLMT", nil),

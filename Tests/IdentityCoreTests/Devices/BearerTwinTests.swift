@@ -7,17 +7,19 @@ import Testing
 @testable import IdentityCore
 
 /// The server accepts an access token only with a valid signature of its own (RFC 8725, sections 3.1 to 3.9; RFC 9068, section 4).
-@Suite("Access tokens at a device's endpoints that are almost good")
+@Suite("Altered access tokens at the device endpoints")
 struct BearerTwinTests {
-    /// Makes a token that differs from a valid one in one respect.
+    /// The respect in which a token differs from a valid one.
     enum Almost: CaseIterable, Sendable {
         case tampered, cut, signatureOfAnother, ofAStrangersKey, withUnknownKeyID, unsigned, withThePublicKeyAsSecret
         case forAnotherAudience, forSeveralAudiences, withoutAudience, ofAnotherIssuer, expired, withoutEnd, withoutID
         case ofAGrantThatNeverWas
 
+        /// Returns the invalid token.
+        ///
         /// - Parameters:
         ///   - good: A valid token.
-        ///   - key: The key that signed it.
+        ///   - key: The key that signed the valid token.
         func token(from good: String, signedBy key: SigningKey) throws -> String {
             let parts = good.split(separator: ".")
             var draft = TokenDraft(
@@ -52,7 +54,9 @@ struct BearerTwinTests {
         }
     }
 
-    @Test("Each altered token is rejected with 401 E0000011 at every endpoint, without a log event", arguments: Almost.allCases)
+    @Test(
+        "The device API rejects an altered access token with 401 E0000011 at every endpoint, without a log event",
+        arguments: Almost.allCases)
     func refused(almost: Almost) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -75,7 +79,7 @@ struct BearerTwinTests {
         #expect(try await fixture.stored(phone).push?.pushToken == "00ff12")
     }
 
-    @Test("A token that is signed again without a change is accepted")
+    @Test("The device API accepts an access token that is signed again with the same key and claims")
     func unchanged() async throws {
         let fixture = try await DeviceFixture()
         let good = try await fixture.accessToken()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Enrolling a device")
 struct EnrollingDevicesTests {
-    @Test("An enrolment response has every member that the official client decodes")
+    @Test("An enrollment response has every member that the official client decodes")
     func enrolls() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
@@ -45,7 +45,7 @@ struct EnrollingDevicesTests {
         #expect(line.reason == "\(phone.enrollmentID) on \(phone.deviceID), new device")
     }
 
-    @Test("Capabilities, user verification key and environment are stored as sent")
+    @Test("An enrollment stores the capabilities, the user verification key and the push environment from the request")
     func capabilities() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
@@ -65,7 +65,7 @@ struct EnrollingDevicesTests {
         #expect(summary.hasUserVerification && summary.answersCIBA && summary.id == phone.enrollmentID)
     }
 
-    @Test("An explicit null means no user verification key")
+    @Test("An enrollment request with null as the user verification key stores no such key")
     func nullKey() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
@@ -87,9 +87,9 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().signed()).refused == .invalidGrant)
     }
 
-    // MARK: - Repeated enrolment
+    // MARK: - Repeated enrollment
 
-    @Test("Enrolling the same user and device again keeps the id and replaces keys and method")
+    @Test("Enrolling the same user and device again keeps the enrollment id and replaces the keys and the push method")
     func replaces() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -109,7 +109,7 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.maintenanceToken(second.assertion(at: 3).signed(), at: 3).refused == nil)
     }
 
-    @Test("A second user on the same phone shares the device and has a separate enrolment")
+    @Test("A second user who enrolls on the same phone gets a separate enrollment on the same device")
     func secondPerson() async throws {
         let fixture = try await DeviceFixture()
         let janes = try await fixture.enrolledPhone()
@@ -124,9 +124,8 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.enrollments(of: DeviceFixture.john).count == 1)
     }
 
-    @Test("A device attestation with any wrong claim is rejected", arguments: Twin.allCases)
+    @Test("A device attestation with a wrong claim, header or signature is rejected", arguments: Twin.allCases)
     func attestationTwins(twin: Twin) async throws {
-        // Attestations have an empty type, none, or a plain one.
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
         let second = try first.again()
@@ -139,7 +138,7 @@ struct EnrollingDevicesTests {
         #expect(good.code == nil)
     }
 
-    @Test("A device attestation is valid once")
+    @Test("A device attestation is valid only once")
     func attestationReplay() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -149,7 +148,7 @@ struct EnrollingDevicesTests {
         #expect(replayed.code == "E0000011" && replayed.why == "attestation: used")
     }
 
-    @Test("Of two concurrent enrolments with one attestation, one succeeds")
+    @Test("Of eight concurrent enrollments with the same device attestation, exactly one succeeds")
     func attestationRace() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -165,7 +164,8 @@ struct EnrollingDevicesTests {
         #expect(codes.filter { $0 == nil }.count == 1 && codes.filter { $0 == "E0000011" }.count == 7)
     }
 
-    @Test("An unknown device, another device's instance id or a missing attestation is rejected with E0000011")
+    @Test(
+        "Enrolling an existing device is rejected with E0000011 if the device id or instance id is wrong, or if the attestation is missing")
     func unknownDevice() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -191,7 +191,7 @@ struct EnrollingDevicesTests {
 
     // MARK: - Refused
 
-    @Test("An authenticator that is unknown, off, or of another client is not found")
+    @Test("Enrolling with an authenticator that is unknown, inactive or of another client is rejected with E0000007")
     func authenticator() async throws {
         let fixture = try await DeviceFixture()
         let phone = try Phone(userID: try await fixture.userID())
@@ -207,7 +207,7 @@ struct EnrollingDevicesTests {
         #expect(line.type == "device.enrollment.create" && line.outcome == .denied && line.reason?.hasPrefix("E0000007: ") == true)
     }
 
-    @Test("Required user verification rejects an enrolment without its key")
+    @Test("If user verification is required, an enrollment without a user verification key is rejected")
     func userVerificationRequired() async throws {
         let fixture = try await DeviceFixture { $0.authenticators[0].userVerification = .required }
         var phone = try Phone(userID: try await fixture.userID())
@@ -217,7 +217,7 @@ struct EnrollingDevicesTests {
         try phone.remember(await fixture.enroll(phone.enrollment(userVerification: true), fixture.weakToken()).get())
     }
 
-    @Test("A user has at most 20 enrolments, and renewing one does not count")
+    @Test("A user's 21st device enrollment is rejected, but one of the 20 enrollments can be renewed")
     func limit() async throws {
         let fixture = try await DeviceFixture()
         var phones: [Phone] = []
@@ -238,7 +238,7 @@ struct EnrollingDevicesTests {
     }
 
     @Test(
-        "A body with a missing or malformed member is rejected",
+        "An enrollment request with a missing or malformed member is rejected, and nothing is enrolled",
         arguments: [
             Flaw(testDescription: "no object", code: "E0000003") { $0 = [] },
             Flaw(testDescription: "no authenticator") { $0["authenticatorId"] = nil },
@@ -302,7 +302,7 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.enrollments().isEmpty)
     }
 
-    @Test("Device descriptions are limited to printable text")
+    @Test("Control characters are removed from a device's name, and the name is cut at 200 characters")
     func profile() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Maintenance tokens")
 struct MaintenanceTokenTests {
-    @Test("A maintenance grant returns an access token only")
+    @Test("A maintenance grant returns an access token, but no refresh token and no ID token")
     func token() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -28,7 +28,7 @@ struct MaintenanceTokenTests {
     }
 
     @Test(
-        "Only the two maintenance scopes are granted, and the request must name one",
+        "A maintenance grant is issued only for one or both of the two maintenance scopes",
         arguments: [
             ("\(DeviceFixture.maintenanceManage) \(DeviceFixture.maintenanceRead)", nil), (DeviceFixture.maintenanceRead, nil),
             (DeviceFixture.manage, .invalidScope), ("\(DeviceFixture.maintenanceRead) openid", .invalidScope),
@@ -40,7 +40,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().signed(), scope: scope).refused == refusal)
     }
 
-    @Test("A maintenance assertion with any wrong claim is rejected", arguments: Twin.allCases)
+    @Test("A maintenance assertion with a wrong claim, header or signature is rejected", arguments: Twin.allCases)
     func twins(twin: Twin) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -64,7 +64,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.organization.log().last?.reason == "assertion: used")
     }
 
-    @Test("The user verification key and the instance key cannot sign a maintenance assertion")
+    @Test("A maintenance assertion that is signed with the user verification key or the instance key is rejected")
     func otherKeys() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -75,7 +75,7 @@ struct MaintenanceTokenTests {
         }
     }
 
-    @Test("An absent or empty type counts as JWT, and a trailing slash of the audience is ignored")
+    @Test("A maintenance assertion is accepted without typ, with an empty typ, and with a trailing slash in the audience")
     func tolerance() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -87,7 +87,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().with("aud", "https://id.test/").signed()).refused == nil)
     }
 
-    @Test("A maintenance assertion must name an existing method")
+    @Test("A maintenance assertion is rejected unless it contains the method id of its own enrollment")
     func method() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -100,7 +100,7 @@ struct MaintenanceTokenTests {
         #expect(crossed.reason == "assertion: unknownKey")
     }
 
-    @Test("A maintenance grant needs the authenticator's client, with the grant type")
+    @Test("A maintenance grant is rejected for another client or without the grant type, and a rejected assertion is not consumed")
     func client() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -113,7 +113,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(assertion).refused == nil)
     }
 
-    @Test("Custom servers and disabled push grant no maintenance token, and an unknown issuer is rejected")
+    @Test("A maintenance assertion is rejected at a custom authorization server, with an unknown issuer, or if push is disabled")
     func elsewhere() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -127,7 +127,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().signed()).reason == "assertion: the authenticator is off")
     }
 
-    @Test("A maintenance token ends with its enrolment")
+    @Test("After an enrollment is deleted, its maintenance token and its new maintenance assertions are rejected")
     func dies() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -138,7 +138,7 @@ struct MaintenanceTokenTests {
         #expect(assertion.refused == .invalidGrant && assertion.reason == "assertion: no such push method")
     }
 
-    @Test("A maintenance grant of an older format is valid for its enrolment only")
+    @Test("A token of a maintenance grant in the older record format is accepted for its own enrollment only")
     func olderGrant() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -157,7 +157,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.update(phone, ["pushToken": "aa"], token, at: 3).code == nil)
         let refused = try await fixture.update(other, ["pushToken": "aa"], token, at: 3)
         #expect(refused.code == "E0000006" && refused.why == "token of another enrollment")
-        // A policy rule with that name is not an enrolment.
+        // In a grant of another server, type or scope, the rule is the name of a policy rule and not an enrollment.
         for (name, value) in [("server", "default"), ("type", "password")] as [(String, JSONValue)] {
             json[name] = value
             older.payload = json.serialized()

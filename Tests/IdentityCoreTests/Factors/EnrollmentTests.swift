@@ -5,9 +5,9 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Enrolments")
+@Suite("Stored factor enrollments")
 struct EnrollmentTests {
-    @Test("An enrolment that version 0.1 stored is read and written without a change")
+    @Test("An enrollment record of version 0.1 can be read, and is written again with the same content")
     func storedForm() throws {
         let stored = #"""
             {"createdAt":8.1e8,"factor":"question","id":"ufs1","question":{"answerHash":"hash","key":"disliked_food"},"status":"active","userID":"00u1"}
@@ -18,7 +18,7 @@ struct EnrollmentTests {
         #expect(String(decoding: try enrollment.record().payload, as: UTF8.self) == stored.replacing("8.1e8", with: "810000000"))
     }
 
-    @Test("A factor that a newer version stored still protects the account, and cannot be verified")
+    @Test("A factor of an unknown kind that a newer version stored is read as unsupported, and still counts as an enrolled strong factor")
     func newerFactor() throws {
         let stored = #"{"createdAt":0,"factor":"webauthn","id":"fwf1","passkey":{},"status":"active","userID":"00u1"}"#
         let enrollment = try Enrollment(Record(kind: .enrollment, id: "fwf1", payload: Array(stored.utf8)))
@@ -28,7 +28,7 @@ struct EnrollmentTests {
 
     private static let seed = Array("12345678901234567890".utf8)
 
-    /// Returns the organization whose file gives Jane a device with this initial counter.
+    /// Returns an organization file that gives Jane a device with this initial counter.
     private static func definition(counter: Int64) -> OrganizationDefinition {
         var definition = TestOrganization.definition
         definition.classic = ClassicPolicy(signOnPolicy: "two factors")
@@ -37,7 +37,8 @@ struct EnrollmentTests {
         return definition
     }
 
-    @Test("A device that the org file replaces starts without wrong answers, and the log has its removal and its enrolment")
+    @Test(
+        "Replacing an HOTP device in the org file resets its count of wrong codes, and the log records the removal and the new enrollment")
     func replacedByFile() async throws {
         let desk = try await ClassicTestClient(ClassicPolicy(signOnPolicy: "two factors")) { $0 = Self.definition(counter: 0) }
         func events() async throws -> [String] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("The queue of callers that wait for a hash")
+@Suite("Fair queue for password hashing")
 struct FairQueueTests {
     private static func share(_ origin: String, isKnown: Bool = false) -> HashingShare { HashingShare(origin: origin, isKnown: isKnown) }
 
@@ -12,7 +12,7 @@ struct FairQueueTests {
         return order
     }
 
-    @Test("Origins take turns, and each origin's own elements keep their order")
+    @Test("In the hashing queue, origins take turns, and the elements of each origin keep their order")
     func turns() {
         var queue = FairQueue<String>()
         for number in 1...3 { _ = queue.append("a\(number)", for: Self.share("a"), limit: 10) }
@@ -23,7 +23,7 @@ struct FairQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("Known origins have every other turn, regardless of the number of unknown origins")
+    @Test("Known origins get every second turn, regardless of the number of unknown origins")
     func knownOrigins() {
         var queue = FairQueue<String>()
         for number in 1...5 { _ = queue.append("x\(number)", for: Self.share("\(number)"), limit: 20) }
@@ -32,7 +32,7 @@ struct FairQueueTests {
         #expect(order == ["k1", "x1", "k2", "x2", "x3", "x4", "x5"])
     }
 
-    @Test("A full queue drops the newest element of the origin with the most elements, and refuses that origin's own requests")
+    @Test("A full hashing queue drops the newest element of the origin with the most elements, and rejects further elements of that origin")
     func full() {
         var queue = FairQueue<String>()
         for number in 1...4 { _ = queue.append("a\(number)", for: Self.share("a"), limit: 4) }
@@ -40,7 +40,7 @@ struct FairQueueTests {
         #expect(refused == nil)
         let added = queue.append("b1", for: Self.share("b"), limit: 4)
         #expect(added?.displaced == "a4")
-        // The origins have three elements and one: another exchange makes it two and two, and no further exchange follows.
+        // One origin has three elements, the other has one. After another exchange both have two, so no further exchange follows.
         let second = queue.append("b2", for: Self.share("b"), limit: 4)
         #expect(second?.displaced == "a3")
         let third = queue.append("b3", for: Self.share("b"), limit: 4)
@@ -50,7 +50,7 @@ struct FairQueueTests {
         #expect(order == ["a1", "b1", "a2", "b2"])
     }
 
-    @Test("A full queue of unknown origins with one element each makes room for known origins, up to half of the queue")
+    @Test("A full hashing queue of unknown origins with one element each gives up to half of its places to known origins")
     func knownOriginsInFullQueue() {
         var queue = FairQueue<String>()
         for number in 1...4 { _ = queue.append("x\(number)", for: Self.share("\(number)"), limit: 4) }
@@ -67,7 +67,7 @@ struct FairQueueTests {
         #expect(order == ["k1", "x1", "k2", "x2"])
     }
 
-    @Test("A full queue of known origins with one element each refuses another known origin")
+    @Test("A full hashing queue of known origins with one element each rejects another known origin")
     func knownOriginsOnly() {
         var queue = FairQueue<String>()
         for number in 1...4 { _ = queue.append("k\(number)", for: Self.share("\(number)", isKnown: true), limit: 4) }
@@ -76,7 +76,7 @@ struct FairQueueTests {
         #expect(queue.count == 4)
     }
 
-    @Test("A removed element leaves no empty turn")
+    @Test("After the only element of an origin is removed, the hashing queue continues with the next origin")
     func withdrawn() throws {
         var queue = FairQueue<String>()
         let added = queue.append("a1", for: Self.share("a"), limit: 4)

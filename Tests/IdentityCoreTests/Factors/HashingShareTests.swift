@@ -14,14 +14,14 @@ struct HashingShareTests {
         Application(id: id, name: id, kind: .web, authentication: authentication, signOnPolicy: "p")
     }
 
-    @Test("Users of a back end without device tokens wait in a line of that client's own, apart from unknown origins")
+    @Test("In the hashing queue, each confidential client's requests without device tokens share one line, which counts as a known origin")
     func backEnd() {
         let shares = ["crm", "shop"].map { HashingShare(RequestOrigin(Self.context, application: Self.application($0)), of: nil) }
         #expect(shares.map(\.isKnown) == [true, true])
         #expect(Set(shares).count == 2)
     }
 
-    @Test("Requests of public clients and of the hosted pages wait in the line of their network")
+    @Test("In the hashing queue, a request of a public client or of the hosted pages waits in the line of its network")
     func networks() {
         let expected = HashingShare(RequestOrigin(Self.context, application: Self.application("app", .none)), of: nil)
         #expect(!expected.isKnown)

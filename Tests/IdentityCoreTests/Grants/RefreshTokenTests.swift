@@ -28,7 +28,7 @@ struct RefreshTokenTests {
         #expect(ids[0] == ids[1])
     }
 
-    @Test("A refresh can request fewer scopes, and the next one has all of them again")
+    @Test("A refresh can request fewer scopes, and the next refresh gets all scopes again")
     func narrowing() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn("openid messages.read offline_access").get()
@@ -40,7 +40,7 @@ struct RefreshTokenTests {
         #expect(third.scopes == ["openid", "messages.read", "offline_access"])
     }
 
-    @Test("A refresh for more scopes is invalid_scope and does not consume the token")
+    @Test("A refresh for scopes beyond the original grant gets invalid_scope and does not consume the refresh token")
     func widening() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn("openid offline_access").get()
@@ -49,7 +49,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(first.refreshToken, at: 61).refused == nil)
     }
 
-    @Test("An unknown token and one of another client or server get the same invalid_grant")
+    @Test("An unknown refresh token and a token of another client or server get the same invalid_grant response")
     func foreignTokens() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().refreshToken
@@ -65,7 +65,9 @@ struct RefreshTokenTests {
 
     // MARK: - Rotation
 
-    @Test("A retry within the leeway returns a new successor and retires the unused one", arguments: [0.0, 1, 30])
+    @Test(
+        "A refresh retry within the leeway returns a new refresh token, and invalidates the unused token of the previous attempt",
+        arguments: [0.0, 1, 30])
     func retryWithinLeeway(after seconds: Double) async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -77,7 +79,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(kept, at: 200).refused == nil)
     }
 
-    @Test("Each retry within the leeway succeeds, and one token is valid in the end")
+    @Test("Each refresh retry within the leeway succeeds, and only the token of the last retry is valid")
     func severalRetries() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -91,7 +93,7 @@ struct RefreshTokenTests {
         #expect(try await organization.introspect(given[4], at: 70).isActive)
     }
 
-    @Test("The leeway counts from the first use, and a retry does not extend it")
+    @Test("The leeway for refresh retries starts at the first use of the token, and a retry does not extend the leeway")
     func leewayCountsOnce() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -99,7 +101,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(first, at: 91).reason == "refresh.reused")
     }
 
-    @Test("A leeway of zero accepts only a retry at the same time")
+    @Test("With a leeway of zero, a refresh retry one millisecond later is rejected as reuse")
     func noLeeway() async throws {
         let organization = try await TestOrganization { $0.applications[0].refreshTokenRotation = .rotate(leeway: 0) }
         let first = try await organization.signIn().get().refreshToken
@@ -107,7 +109,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(first, at: 60.001).reason == "refresh.reused")
     }
 
-    @Test("Reuse after the leeway revokes the family and every access token of the grant")
+    @Test("Reuse of a refresh token after the leeway revokes its token family and every access token of the grant")
     func reuseAfterLeeway() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get()
@@ -122,7 +124,7 @@ struct RefreshTokenTests {
         #expect(try await organization.log().contains { $0.type == "token.grant.refresh_token" && $0.reason == "refresh.reused" })
     }
 
-    @Test("Reuse of a retired successor revokes the family")
+    @Test("The use of a refresh token that a retry has replaced revokes the token family")
     func retiredSuccessor() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -132,7 +134,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(kept, at: 601).refused == .invalidGrant)
     }
 
-    @Test("A retry within the leeway after the successor's use is rejected without a revocation")
+    @Test("A refresh retry within the leeway is rejected if the successor token was already used, and no token is revoked")
     func lateCopy() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -143,7 +145,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(third, at: 300).refused == nil)
     }
 
-    @Test("Many concurrent refreshes with one token leave exactly one valid token")
+    @Test("Twelve concurrent refreshes with the same token leave exactly one valid refresh token")
     func concurrentRefreshes() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -160,7 +162,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(live.first ?? nil, at: 62).refused == nil)
     }
 
-    @Test("A refresh keeps the absolute expiry and extends the idle expiry")
+    @Test("A refresh extends the idle expiry of the refresh token, but not its absolute expiry")
     func ends() async throws {
         let day = 86400.0
         let organization = try await TestOrganization {
@@ -175,7 +177,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(token, at: 10 * day).reason == "refresh.expired")
     }
 
-    @Test("The grant's record outlives every token of the family")
+    @Test("A refresh extends the grant's record beyond the expiry of the newest refresh token and access token")
     func recordOutlives() async throws {
         let day = 86400.0
         let organization = try await TestOrganization { $0.authorizationServers[1].accessPolicies[0].rules[0].refreshTokenLifetime = nil }
@@ -190,7 +192,7 @@ struct RefreshTokenTests {
 
     // MARK: - Static tokens
 
-    @Test("A static token stays the same, even in concurrent uses, and its idle expiry moves")
+    @Test("A static refresh token is returned unchanged, also by concurrent refreshes, and each use extends its idle expiry")
     func staticToken() async throws {
         let day = 86400.0
         let organization = try await TestOrganization()
@@ -210,7 +212,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(token, client: "static-app", at: 20 * day).reason == "refresh.idle")
     }
 
-    @Test("A static token ends with its family")
+    @Test("A static refresh token expires at the absolute expiry of its family, even if it is used")
     func staticTokenEnds() async throws {
         let organization = try await TestOrganization()
         let day = 86400.0
@@ -223,7 +225,7 @@ struct RefreshTokenTests {
 
     // MARK: - The user
 
-    @Test("A password change revokes earlier grants and no later ones")
+    @Test("A password change revokes the user's earlier grants, but no later grants")
     func passwordChange() async throws {
         let organization = try await TestOrganization()
         let old = try await organization.signIn().get()
@@ -238,7 +240,7 @@ struct RefreshTokenTests {
     }
 
     @Test(
-        "A password change revokes earlier grants, even with different clocks of the requests",
+        "A password change revokes earlier grants, even if the clock of the changing server differs by one second",
         arguments: [-1.0, 0, 1])
     func passwordChangeByAnotherClock(offset: TimeInterval) async throws {
         let organization = try await TestOrganization()
@@ -253,7 +255,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(new.refreshToken, at: 13).refused == nil)
     }
 
-    @Test("A deactivation revokes earlier grants, even with a different clock")
+    @Test("Deactivating a user revokes earlier grants, even if the clock of the deactivating server is one second behind")
     func deactivationByAnotherClock() async throws {
         let organization = try await TestOrganization()
         let user = try #require(try await organization.janesID())
@@ -266,7 +268,9 @@ struct RefreshTokenTests {
         #expect(try await organization.signIn(at: 9).refused == nil)
     }
 
-    @Test("Tokens of a deactivated or suspended user are rejected immediately", arguments: [User.Status.deactivated, .suspended])
+    @Test(
+        "Tokens of a deactivated or suspended user are rejected immediately, and reactivation restores the grant only after a suspension",
+        arguments: [User.Status.deactivated, .suspended])
     func deactivation(status: User.Status) async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -276,13 +280,13 @@ struct RefreshTokenTests {
         for token in [tokens.accessToken, tokens.idToken, tokens.refreshToken] {
             #expect(try await organization.introspect(token, at: 11).isActive == false)
         }
-        // A deactivation revokes grants permanently, a suspension only while it lasts.
+        // A deactivation revokes grants permanently. A suspension makes them invalid only while it lasts.
         _ = try await organization.engine.setStatus(userID: user, to: .active, context: TestOrganization.context(TestOrganization.time(20)))
         #expect(try await organization.refresh(tokens.refreshToken, at: 21).refused == (status == .deactivated ? .invalidGrant : nil))
         #expect(try await organization.signIn(at: 22).refused == nil)
     }
 
-    @Test("A user who is no longer assigned to the application cannot refresh")
+    @Test("A user who is no longer assigned to the application cannot refresh tokens")
     func unassigned() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().refreshToken

@@ -26,14 +26,16 @@ struct MasterKeyCheckTests {
         try await organization.store.read { view in try RecordKind.allCases.flatMap { try view.allRecords($0) } }
     }
 
-    /// Converts the store to the format without a check record.
+    /// Removes the record that checks the master key, as in a store of an earlier version.
     private static func removeCheck(_ organization: TestOrganization) async throws {
         let stored = try await organization.store.read { try $0.record(checkID.kind, id: checkID.id) }
         let record = try #require(stored)
         #expect(try await organization.store.commit([.remove(record.kind, id: record.id, version: record.version)]) == .committed)
     }
 
-    @Test("An organization that is applied with another master key is refused, and nothing is written", arguments: [true, false])
+    @Test(
+        "With a wrong master key, applying a definition and maintaining or rotating keys are rejected, and nothing is written",
+        arguments: [true, false])
     func anotherKey(hasCheck: Bool) async throws {
         let organization = try await TestOrganization()
         if !hasCheck { try await Self.removeCheck(organization) }
@@ -50,7 +52,7 @@ struct MasterKeyCheckTests {
         #expect(try await Self.records(organization) == before)
     }
 
-    @Test("A store without a check record gets one from the key that opens its signing keys, also when nothing else changes")
+    @Test("Applying a definition to a store without a master key check record writes the record, even if nothing else changes")
     func oldStore() async throws {
         let organization = try await TestOrganization()
         try await Self.removeCheck(organization)
@@ -62,7 +64,7 @@ struct MasterKeyCheckTests {
         }
     }
 
-    @Test("A store without signing keys is checked by its client secrets")
+    @Test("If a store has no signing keys and no check record, a wrong master key is detected with the encrypted client secrets")
     func clientSecrets() async throws {
         let organization = try await TestOrganization()
         try await Self.removeCheck(organization)
@@ -74,7 +76,8 @@ struct MasterKeyCheckTests {
         _ = try await organization.engine.apply(TestOrganization.definition, context: Self.context)
     }
 
-    @Test("A damaged check record is reported as another master key", arguments: ["{}", "[1]", "no JSON", #"{"sealed":"AAAA"}"#])
+    @Test(
+        "A damaged master key check record is reported as a wrong master key", arguments: ["{}", "[1]", "no JSON", #"{"sealed":"AAAA"}"#])
     func damaged(payload: String) async throws {
         let organization = try await TestOrganization()
         let stored = try await organization.store.read { try $0.record(Self.checkID.kind, id: Self.checkID.id) }
@@ -86,7 +89,7 @@ struct MasterKeyCheckTests {
         }
     }
 
-    @Test("A client secret that an earlier start sealed with another master key is sealed anew from the org file")
+    @Test("Applying the org file replaces a client secret that an earlier start encrypted with another master key")
     func repair() async throws {
         let organization = try await TestOrganization()
         try await Self.removeCheck(organization)

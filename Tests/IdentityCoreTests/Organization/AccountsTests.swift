@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Accounts")
 struct AccountsTests {
-    @Test("A new password replaces the old one, unlocks the account and updates the time of the password change")
+    @Test("A password change makes the old password invalid, unlocks the account and updates the time of the password change")
     func setPassword() async throws {
         let org = try await SignInFixture()
         try await org.lock()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stored applications")
 struct ApplicationRecordTests {
-    /// An application record as version 0.1 stored it, without the protection settings.
+    /// An application record in the format of version 0.1, without the protection settings.
     private static let first = """
         {"id": "web-app", "name": "Web", "kind": "web", "isActive": true, "authentication": "client_secret_basic",
          "grantTypes": ["authorization_code"], "redirectURIs": ["http://127.0.0.1/callback"], "postLogoutRedirectURIs": [],
@@ -13,7 +13,7 @@ struct ApplicationRecordTests {
          "refreshTokenRotation": {"rotate": {"leeway": 30}}, "idTokenAlgorithm": "RS256"}
         """
 
-    @Test("An application record without the protection settings has the safe defaults, and is encoded unchanged")
+    @Test("An application record without protection settings requires PKCE, has the other settings off, and is encoded unchanged")
     func first() throws {
         let application = try JSONDecoder().decode(Application.self, from: Data(Self.first.utf8))
         #expect(application.authentication == .clientSecretBasic)

@@ -28,7 +28,7 @@ struct ApplyAuthenticatorAppTests {
         }
     }
 
-    @Test("Applying a definition enrols a user's authenticator app once and stores its secret only encrypted")
+    @Test("Applying a definition enrolls a user's authenticator app once and stores its secret only encrypted")
     func brings() async throws {
         let org = try await SignInFixture()
         #expect(try await apply(org, Self.secret).count(.changed) == 1)

@@ -4,7 +4,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Problems of an organization definition")
+@Suite("Validation of an organization definition")
 struct OrganizationProblemsTests {
     struct Flaw: Sendable, CustomTestStringConvertible {
         var place: String
@@ -151,7 +151,7 @@ struct OrganizationProblemsTests {
         Flaw("users[0].password", "at least 8") { $0.users[0].password = "short" },
     ]
 
-    @Test("Each problem of a definition is reported with its path and a hint for the fix", arguments: flaws)
+    @Test("Each error in an organization definition is reported with its path and a hint for the fix", arguments: flaws)
     func flaw(_ flaw: Flaw) throws {
         var definition = SignInFixture.definition
         flaw.change(&definition)
@@ -160,7 +160,7 @@ struct OrganizationProblemsTests {
         #expect(problems.first?.message.contains(flaw.hint) == true, "\(problems.first?.message ?? "")")
     }
 
-    @Test("A valid definition has no problems, and an invalid one is rejected and not stored")
+    @Test("A valid organization definition has no errors, and an invalid definition is rejected and not stored")
     func apply() async throws {
         #expect(SignInFixture.definition.problems() == [])
         var definition = SignInFixture.definition

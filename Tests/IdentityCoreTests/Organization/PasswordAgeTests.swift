@@ -52,7 +52,7 @@ struct PasswordAgeTests {
         #expect(!user.mustChangePassword)
     }
 
-    @Test("The password history keeps as many passwords as the policy compares, including the current one")
+    @Test("The password history keeps as many passwords as the policy remembers, counting the current password")
     func history() {
         var user = User(id: "00u1", login: "jane", passwordHash: "1", createdAt: SignInFixture.start)
         for hash in ["2", "3", "4"] { user.setPasswordHash(hash, remembering: 3, now: SignInFixture.start) }
@@ -106,7 +106,8 @@ struct NewPasswordTests {
         #expect(PasswordPolicy(minimumLength: 12).rules == [.characters(12), .withoutLogin, .unused(last: 1)])
     }
 
-    @Test("A new password must differ from the current one and from as many earlier ones as the policy remembers")
+    @Test(
+        "A new password must differ from the current one, and from the last passwords that the policy remembers, including the current one")
     func history() async throws {
         let org = try await SignInFixture { $0.passwordPolicy.age.history = 2 }
         let id = try await org.stored().value.id
@@ -145,7 +146,7 @@ struct NewPasswordTests {
         guard case .good = try await judge(at: 1) else { return #expect(Bool(false), "refused though it is due") }
     }
 
-    @Test("A password change that the file requires is required once, not again after each apply")
+    @Test("A password change that the org file requires is required only once, and applying the file again does not require another change")
     func fromTheFile() async throws {
         func fixture(_ mustChange: Bool) -> (inout OrganizationDefinition) -> Void {
             { $0.users[0].mustChangePassword = mustChange }

@@ -24,7 +24,7 @@ struct BackchannelTests {
         try await org.backchannel(["scope": "openid"].merging(hint) { $1 }.merging(more) { $1 }, at: seconds)
     }
 
-    @Test("A back-channel request is answered by the phone, and its tokens are issued once")
+    @Test("After the phone approves a back-channel request, the client gets tokens once")
     func approved() async throws {
         let started = try await ask(["binding_message": "Pay 10 % to Ada"]).get()
         let id = try started.secret()
@@ -42,7 +42,7 @@ struct BackchannelTests {
         #expect(try await org.pollBackchannel(id, at: 23).refused == .invalidGrant)
     }
 
-    @Test("A denied back-channel request returns access_denied once")
+    @Test("A poll of a denied back-channel request returns access_denied once, and then invalid_grant")
     func denied() async throws {
         let id = try await ask().get().secret()
         _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
@@ -50,14 +50,14 @@ struct BackchannelTests {
         #expect(try await org.pollBackchannel(id, at: 22).refused == .invalidGrant)
     }
 
-    @Test("A back-channel request that is polled too fast gets slow_down")
+    @Test("A client that polls a back-channel request too fast gets slow_down")
     func tooFast() async throws {
         let id = try await ask().get().secret()
         #expect(try await org.pollBackchannel(id, at: 12).refused == .authorizationPending)
         #expect(try await org.pollBackchannel(id, at: 13).refused == .slowDown)
     }
 
-    @Test("An auth_req_id that is unknown, or of another client or server, gets invalid_grant and stays pending")
+    @Test("A poll with an unknown auth_req_id, by another client or at another server gets invalid_grant, and the request stays pending")
     func borrowed() async throws {
         let id = try await ask().get().secret()
         #expect(try await org.pollBackchannel("ft_nobody", at: 12).refused == .invalidGrant)
@@ -68,7 +68,7 @@ struct BackchannelTests {
         _ = try await org.pollBackchannel(id, at: 17).get()
     }
 
-    @Test("A response to a sign-in does not answer a back-channel request")
+    @Test("A response with the transaction type of a sign-in is rejected for a back-channel request")
     func otherKind() async throws {
         _ = try await ask().get()
         var challenge = try await org.newest(phone, at: 12)
@@ -89,12 +89,14 @@ struct BackchannelTests {
         #expect(try await org.pollBackchannel(started.secret(), at: end).refused == .expiredToken)
     }
 
-    @Test("Any other requested_expiry is invalid_request", arguments: ["0", "301", "-1", "1.5", "soon", " 60", "99999999999999999999"])
+    @Test(
+        "A request_expiry that is not a whole number from 1 to 300 gets invalid_request",
+        arguments: ["0", "301", "-1", "1.5", "soon", " 60", "99999999999999999999"])
     func expiryRefused(asked: String) async throws {
         #expect(try await ask(["request_expiry": asked]).refused == .invalidRequest)
     }
 
-    @Test("A binding message has at most 100 characters, without invisible ones")
+    @Test("A binding message with more than 100 characters or with invisible characters is rejected")
     func message() async throws {
         let longest = String(repeating: "ä", count: 100)
         for good in ["Pay 10", longest, String(repeating: "🔑", count: 100)] {
@@ -106,14 +108,14 @@ struct BackchannelTests {
         }
     }
 
-    @Test("A back-channel request needs exactly one hint, and a hint token is invalid_request")
+    @Test("A back-channel request without a hint, with two hints or with a login_hint_token gets invalid_request")
     func hints() async throws {
         #expect(try await ask(hint: [:]).refused == .invalidRequest)
         #expect(try await ask(hint: ["login_hint": PushFixture.jane, "id_token_hint": "x.y.z"]).refused == .invalidRequest)
         #expect(try await ask(hint: ["login_hint_token": "x.y.z"]).refused == .invalidRequest)
     }
 
-    @Test("An id_token_hint of this client identifies the user, and any other token does not")
+    @Test("An id_token_hint that was issued to the client identifies the user, and any other token gets unknown_user_id")
     func idTokenHint() async throws {
         let id = try await ask().get().secret()
         _ = try await org.answer(phone, at: 12).get()
@@ -126,7 +128,8 @@ struct BackchannelTests {
         }
     }
 
-    @Test("Unknown, closed and not enrolled users, and phones without the capability, all get unknown_user_id")
+    @Test(
+        "An unknown user, a suspended user and a user whose phone lacks the back-channel capability get the same unknown_user_id response")
     func unknown() async throws {
         _ = try await org.enroll(PushFixture.john, transactionTypes: ["LOGIN"])
         var answers: [Refusal] = []
@@ -139,7 +142,7 @@ struct BackchannelTests {
         #expect(answers[0].code == .unknownUserID && answers[0].status == nil)
     }
 
-    @Test("A phone that disables the capability gets no further back-channel requests")
+    @Test("If a phone disables the back-channel capability, its pending back-channel request is removed and new requests are rejected")
     func capabilityOff() async throws {
         _ = try await ask().get()
         let patch: JSONValue = ["methods": ["push": ["capabilities": ["transactionTypes": ["LOGIN"]]]]]
@@ -151,7 +154,7 @@ struct BackchannelTests {
         #expect(try await ask(at: 14).refused == .unknownUserID)
     }
 
-    @Test("If two factors are required, only a phone with user verification is asked")
+    @Test("If two factors are required, a back-channel request is sent only to a phone with a user verification key")
     func twoFactors() async throws {
         let request = ["login_hint": PushFixture.jane, "scope": "openid"]
         #expect(try await org.backchannel(request, client: "vault").refused == .unknownUserID)
@@ -164,7 +167,7 @@ struct BackchannelTests {
         #expect(methods?.last == "mfa")
     }
 
-    @Test("A back-channel request needs a confidential client with the grant, openid and permitted scopes")
+    @Test("A back-channel request requires the grant type, a correct client secret, the scope openid and only known scopes")
     func clients() async throws {
         let request = ["login_hint": PushFixture.jane, "scope": "openid"]
         #expect(try await org.backchannel(request, client: "direct-app").refused == .unauthorizedClient)

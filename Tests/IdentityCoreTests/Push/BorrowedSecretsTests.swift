@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceAPI
 @testable import IdentityCore
 
-@Suite("Secrets of a sign-in, used elsewhere")
+@Suite("Sign-in secrets that another client, user or sign-in uses")
 struct BorrowedSecretsTests {
     private let org: PushFixture
     private let phone: Phone
@@ -16,7 +16,7 @@ struct BorrowedSecretsTests {
         phone = try await org.enroll()
     }
 
-    /// A sign-in that the phone has approved, so that only the correct secrets are missing.
+    /// Returns a sign-in that the phone has approved. A poll with the correct secrets would complete it.
     private func approved() async throws -> PushFixture.Waiting {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -28,7 +28,7 @@ struct BorrowedSecretsTests {
         _ = try await org.poll(waiting, at: 30).get()
     }
 
-    @Test("A secret of another client gets invalid_grant at the token endpoint and access_denied for a challenge")
+    @Test("An mfa_token of another client gets invalid_grant at the token endpoint and access_denied at the challenge endpoint")
     func otherClient() async throws {
         let waiting = try await approved()
         let poll = try await org.poll(waiting.mfaToken, waiting.oobCode, client: "thief-app", at: 17)
@@ -38,7 +38,7 @@ struct BorrowedSecretsTests {
     }
 
     @Test(
-        "A secret of another server gets invalid_grant at the token endpoint and access_denied for a challenge",
+        "An mfa_token of another server gets invalid_grant at the token endpoint and access_denied at the challenge endpoint",
         arguments: [nil, "other"])
     func otherServer(server: String?) async throws {
         let waiting = try await approved()
@@ -47,7 +47,7 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("An mfa_token of one user with the code that another user approved is rejected")
+    @Test("An mfa_token of one user with the oob_code of another user's approved sign-in is rejected")
     func otherPerson() async throws {
         let johns = try await org.enroll(PushFixture.john)
         let waiting = try await org.waiting()
@@ -59,7 +59,7 @@ struct BorrowedSecretsTests {
         _ = try await org.poll(other, at: 28).get()
     }
 
-    @Test("An mfa_token with the code of another sign-in of the same user is rejected")
+    @Test("An mfa_token with the oob_code of another sign-in of the same user is rejected")
     func otherTransaction() async throws {
         let waiting = try await approved()
         let other = try await org.mfaToken(at: 15)
@@ -67,7 +67,7 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("A secret in place of another kind, and a forged one, are rejected")
+    @Test("An mfa_token in place of an oob_code, an oob_code in place of an mfa_token, and a forged secret are rejected")
     func otherKinds() async throws {
         let waiting = try await approved()
         let (token, code) = (waiting.mfaToken, waiting.oobCode)
@@ -84,7 +84,7 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("The oob_code of a second factor is rejected as that of a first factor")
+    @Test("An oob_code of a second factor is rejected in a poll for a first factor")
     func secondAsFirst() async throws {
         let waiting = try await approved()
         let poll = try await org.pollFirst(waiting.oobCode, client: "direct-app", at: 17)
@@ -93,7 +93,7 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("The oob_code of a first factor is rejected with the mfa_token of a password")
+    @Test("An oob_code of a first factor is rejected together with the mfa_token of a password sign-in")
     func firstAsSecond() async throws {
         let code = try await org.primary(client: "one-factor-app", at: 11).get().secret()
         _ = try await org.answer(phone, at: 12).get()
@@ -103,7 +103,7 @@ struct BorrowedSecretsTests {
         _ = try await org.pollFirst(code, at: 18).get()
     }
 
-    @Test("A replaced oob_code gets invalid_grant, whichever challenge is approved")
+    @Test("An oob_code that a new challenge replaced gets invalid_grant, even after the new challenge is approved")
     func replaced() async throws {
         let old = try await org.waiting()
         let code = try await org.challenge(old.mfaToken, at: 12).get().secret()
@@ -114,7 +114,7 @@ struct BorrowedSecretsTests {
         _ = try await org.poll(old.mfaToken, code, at: 18).get()
     }
 
-    @Test("A response to a replaced challenge gets 400, and the sign-in stays pending")
+    @Test("A phone's response to a replaced challenge gets 400, and the sign-in stays pending")
     func replacedChallenge() async throws {
         let old = try await org.waiting()
         let answer = try PushFixture.sign(phone, try await org.newest(phone, at: 12), at: 12)
@@ -139,7 +139,7 @@ struct BorrowedSecretsTests {
         #expect(try await org.send(answer, at: 18).get() == .approved)
     }
 
-    @Test("A response to one challenge that is sent to another is rejected")
+    @Test("A signed response to one challenge is rejected if the phone sends it for another challenge")
     func otherChallenge() async throws {
         let first = try await org.waiting(at: 10)
         let second = try await org.waiting(at: 12)
@@ -150,7 +150,7 @@ struct BorrowedSecretsTests {
         for waiting in [first, second] { #expect(try await org.poll(waiting, at: 17).refused == .authorizationPending) }
     }
 
-    @Test("A response to an unknown challenge gets 404")
+    @Test("A phone's response to an unknown challenge gets 404")
     func unknownChallenge() async throws {
         _ = try await org.waiting()
         var answer = try PushFixture.sign(phone, try await org.newest(phone, at: 12), at: 12)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("Giving up a sign-in that waits")
+@Suite("Cancellation of a pending sign-in")
 struct CancellingTests {
     private let org: PushFixture
     private let phone: Phone
@@ -15,7 +15,7 @@ struct CancellingTests {
     }
 
     @Test(
-        "Cancelling by either secret removes the challenge, and a late approval does not sign in",
+        "Cancelling a sign-in by its mfa_token or oob_code removes the pending challenge, and a later approval is rejected",
         arguments: [true, false])
     func secondFactor(byCode: Bool) async throws {
         let waiting = try await org.waiting()
@@ -29,7 +29,7 @@ struct CancellingTests {
         #expect(try await org.log("user.authentication.cancel").count == 1)
     }
 
-    @Test("Cancelling a first factor removes its challenge")
+    @Test("Cancelling a sign-in with a push as first factor removes the pending challenge")
     func firstFactor() async throws {
         let code = try await org.primary().get().secret()
         try await org.revoke(code, client: "one-factor-app")
@@ -45,7 +45,7 @@ struct CancellingTests {
         #expect(try await org.pollBackchannel(id, at: 25).refused == .invalidGrant)
     }
 
-    @Test("Cancelling twice has the effect of once")
+    @Test("Cancelling a sign-in repeatedly writes one log event")
     func twice() async throws {
         let waiting = try await org.waiting()
         for seconds in [20.0, 21, 22] {
@@ -55,7 +55,7 @@ struct CancellingTests {
         #expect(try await org.log("user.authentication.cancel").count == 1)
     }
 
-    @Test("Cancelling by another client, with a forged secret, or after the end changes nothing")
+    @Test("Cancelling a sign-in by another client, with a forged secret, or after its completion changes nothing")
     func withoutEffect() async throws {
         let waiting = try await org.waiting()
         for secret in [waiting.oobCode, waiting.mfaToken] { try await org.revoke(secret, client: "thief-app") }
@@ -67,7 +67,7 @@ struct CancellingTests {
         #expect(try await org.log("user.authentication.cancel").isEmpty)
     }
 
-    @Test("Cancelling by a replaced oob_code changes nothing")
+    @Test("Cancelling a sign-in by a replaced oob_code changes nothing")
     func replaced() async throws {
         let old = try await org.waiting()
         let code = try await org.challenge(old.mfaToken, at: 12).get().secret()

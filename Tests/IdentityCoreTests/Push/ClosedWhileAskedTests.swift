@@ -7,7 +7,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 
-@Suite("What is closed while its challenge waits")
+@Suite("Suspension or deletion during a pending challenge")
 struct ClosedWhileAskedTests {
     /// The entities that an administrator can close between the challenge and the answer (Documentation/Protocol/Devices.md §2.12).
     enum Closure: CaseIterable, Sendable {
@@ -25,7 +25,7 @@ struct ClosedWhileAskedTests {
             }
         }
 
-        /// Opens the entity again; returns `false` if it is closed permanently.
+        /// Opens the entity again. Returns `false` if it is closed permanently.
         func open(_ phone: Phone, _ org: PushFixture, at seconds: TimeInterval) async throws -> Bool {
             let context = PushFixture.context(seconds)
             switch self {
@@ -53,7 +53,7 @@ struct ClosedWhileAskedTests {
     }
 
     @Test(
-        "A response of a closed phone is rejected with its error code (Devices.md §2.12), and accepted after the phone is reopened",
+        "After a suspension, deletion or deactivation, a phone's response gets the error code of Devices.md §2.12, and is accepted after a reactivation",
         arguments: Closure.allCases)
     func answer(closure: Closure) async throws {
         let org = try await PushFixture()
@@ -73,7 +73,7 @@ struct ClosedWhileAskedTests {
     }
 
     @Test(
-        "Only a request that is signed with the phone's key learns that the phone or its user was suspended, deleted or deactivated",
+        "The server reveals a suspended, deleted or deactivated phone or user only to a request that the phone's key signed",
         arguments: Closure.allCases)
     func stranger(closure: Closure) async throws {
         let org = try await PushFixture()
@@ -90,7 +90,9 @@ struct ClosedWhileAskedTests {
         #expect(old == new)
     }
 
-    @Test("A closed phone has no pending challenges", arguments: Closure.allCases)
+    @Test(
+        "Listing a phone's pending challenges after a suspension, deletion or deactivation gets the error code of Devices.md §2.12",
+        arguments: Closure.allCases)
     func list(closure: Closure) async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -104,7 +106,7 @@ struct ClosedWhileAskedTests {
     }
 
     @Test(
-        "Another phone of the user can answer instead of a closed one",
+        "After one phone is suspended or deleted, another phone of the user can approve the pending challenge",
         arguments: Closure.allCases.filter { !$0.isOfUser })
     func otherPhone(closure: Closure) async throws {
         let org = try await PushFixture()
@@ -119,7 +121,9 @@ struct ClosedWhileAskedTests {
         #expect(try claims(of: try await org.poll(waiting, at: 20).get().idToken)["sub"]?.stringValue == second.userID)
     }
 
-    @Test("The next challenge goes only to the other phone", arguments: Closure.allCases.filter { !$0.isOfUser })
+    @Test(
+        "After one phone is suspended or deleted, the next challenge is sent only to the user's other phone",
+        arguments: Closure.allCases.filter { !$0.isOfUser })
     func nextChallenge(closure: Closure) async throws {
         let org = try await PushFixture { $0.authenticators[0].credentials = try? PushFixture.pushCredentials() }
         let first = try await org.enroll()
@@ -136,7 +140,7 @@ struct ClosedWhileAskedTests {
         _ = try await org.poll(token, started.secret(), at: 16).get()
     }
 
-    @Test("A user whose only phone was deleted gets no challenge")
+    @Test("A push request for a user whose only phone was deleted is rejected")
     func noneLeft() async throws {
         let org = try await PushFixture { $0.authenticators[0].credentials = try? PushFixture.pushCredentials() }
         let phone = try await org.enroll()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("The scope that enrols devices")
+@Suite("The device enrollment scope")
 struct InteractiveScopeTests {
     private let org: PushFixture
 
@@ -18,7 +18,7 @@ struct InteractiveScopeTests {
         try await org.signIn(scope: scope, client: "phone-app", server: nil, at: seconds, more)
     }
 
-    @Test("The enrolment scope needs one factor until the user has another, and then two, whatever the policy")
+    @Test("The device enrollment scope requires one factor, or two if the user has a second factor, regardless of the sign-on policy")
     func twoFactors() async throws {
         #expect(try await signIn(at: 0).get().scopes == [DeviceFixture.manage])
         _ = try await org.enroll()
@@ -27,7 +27,7 @@ struct InteractiveScopeTests {
     }
 
     @Test(
-        "The enrolment scope needs two factors even if the client supports only one",
+        "The device enrollment scope requires two factors even if the client supports or requests only one factor",
         arguments: ["password", "http://auth0.com/oauth/grant-type/mfa-otp"])
     func claims(grants: String) async throws {
         _ = try await org.enroll()
@@ -35,14 +35,16 @@ struct InteractiveScopeTests {
         #expect(try await signIn(at: 11, ["acr_values": "urn:okta:loa:1fa:any"]).refused == .mfaRequired)
     }
 
-    @Test("The enrolment scope needs two factors even if the client may not use the second one")
+    @Test("The device enrollment scope is denied if the client may not use the user's second factor")
     func clientWithoutGrant() async throws {
         _ = try await org.enroll()
         let answer = try await org.signIn(scope: DeviceFixture.manage, client: "no-push-app", server: nil, at: 10)
         #expect(answer.refused == .accessDenied)
     }
 
-    @Test("The enrolment scope is granted by a phone with user verification, and not by possession alone", arguments: [false, true])
+    @Test(
+        "A push as the only factor grants the device enrollment scope only if the user verification key signs the approval",
+        arguments: [false, true])
     func firstFactor(isVerified: Bool) async throws {
         let phone = try await org.enroll(userVerification: true)
         let code = try await org.primary(server: nil, at: 11).get().secret()
@@ -52,7 +54,7 @@ struct InteractiveScopeTests {
         #expect(poll.refused == (isVerified ? nil : .accessDenied))
     }
 
-    @Test("The enrolment scope is in the access token of a sign-in, and not of a refresh")
+    @Test("The access token of a sign-in contains the device enrollment scope, and the access token of a refresh does not")
     func refresh() async throws {
         let scope = "openid offline_access \(DeviceFixture.manage) \(DeviceFixture.maintenanceRead)"
         let tokens = try await signIn(scope, at: 0).get()
@@ -71,7 +73,7 @@ struct InteractiveScopeTests {
         #expect(try await refresh(next.refreshToken, at: 30).get().scopes.contains(DeviceFixture.manage) == false)
     }
 
-    @Test("The enrolment scope is invalid_scope at a custom server, even after an approved push")
+    @Test("The device enrollment scope gets invalid_scope at a custom authorization server, even after an approved push")
     func customServer() async throws {
         #expect(try await org.signIn(scope: DeviceFixture.manage, client: "phone-app", at: 0).refused == .invalidScope)
         let phone = try await org.enroll()

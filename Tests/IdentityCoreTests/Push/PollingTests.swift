@@ -7,7 +7,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 
-@Suite("Polling for what a phone answers")
+@Suite("Polling for the response of a phone")
 struct PollingTests {
     private let org: PushFixture
     private let phone: Phone
@@ -17,7 +17,7 @@ struct PollingTests {
         phone = try await org.enroll()
     }
 
-    @Test("A poll returns pending, then tokens with the proofs and their times, and then the codes are consumed")
+    @Test("A poll for a push returns authorization_pending, then tokens with the time and methods of the factors, and then invalid_grant")
     func secondFactor() async throws {
         let token = try await org.mfaToken(at: 10)
         let started = try await org.challenge(token, at: 11).get()
@@ -40,7 +40,7 @@ struct PollingTests {
         #expect(try await org.challenge(token, at: 23).refused == .accessDenied)
     }
 
-    @Test("A push as first factor is one proof")
+    @Test("After an approved push as the only factor, the ID token has amr swk without mfa, and a further poll gets invalid_grant")
     func firstFactor() async throws {
         let started = try await org.primary(at: 11).get()
         #expect(started.members["challenge_type"] == nil)
@@ -52,7 +52,7 @@ struct PollingTests {
         #expect(try await org.pollFirst(code, at: 22).refused == .invalidGrant)
     }
 
-    @Test("The requested acr is in the tokens, also for a push alone", arguments: ["1fa:any", "2fa:any:ifpossible"])
+    @Test("The ID token of a push sign-in contains the requested acr", arguments: ["1fa:any", "2fa:any:ifpossible"])
     func contextClass(name: String) async throws {
         let asked = "urn:okta:loa:\(name)"
         let code = try await org.primary(at: 11, ["acr_values": asked]).get().secret()
@@ -72,7 +72,7 @@ struct PollingTests {
         _ = try await org.poll(waiting.mfaToken, again, at: 25).get()
     }
 
-    @Test("A denied push that was not polled is replaced by the next one")
+    @Test("A new push replaces a denied push that the client has not polled, and a poll for the old push gets invalid_grant")
     func deniedAndAskedAgain() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
@@ -82,7 +82,7 @@ struct PollingTests {
         #expect(try await org.poll(waiting.mfaToken, again, at: 18).refused == .authorizationPending)
     }
 
-    @Test("Two polls of one denied push at the same moment get access_denied once, and leave one line in the system log")
+    @Test("Of two concurrent polls of a denied push, one gets access_denied and the other invalid_grant, and the log has one denial")
     func polledTwice() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
@@ -100,7 +100,7 @@ struct PollingTests {
         #expect(try await org.poll(waiting, at: 311).refused == .expiredToken)
     }
 
-    @Test("A poll that is too early gets slow_down, and each one adds five seconds to the interval")
+    @Test("A poll that is too early gets slow_down, and each slow_down adds five seconds to the interval")
     func slowDown() async throws {
         let waiting = try await org.waiting()
         let polls: [(TimeInterval, Refusal.Code)] = [
@@ -110,7 +110,7 @@ struct PollingTests {
         for (seconds, code) in polls { #expect(try await org.poll(waiting, at: seconds).refused == code, "at \(seconds)") }
     }
 
-    @Test("A client that got slow_down receives its tokens at the next poll")
+    @Test("After slow_down and an approval, the client gets its tokens at the next poll, even if that poll is early")
     func slowDownAndApproved() async throws {
         let waiting = try await org.waiting()
         _ = try await org.poll(waiting, at: 12)
@@ -119,7 +119,9 @@ struct PollingTests {
         _ = try await org.poll(waiting, at: 13.1).get()
     }
 
-    @Test("The user picks the number that the app shows", arguments: ["right", "wrong", "none"])
+    @Test(
+        "A push approval is accepted only with the number that the app shows, and a wrong number denies the sign-in",
+        arguments: ["right", "wrong", "none"])
     func number(picked: String) async throws {
         let org = try await PushFixture { $0.authenticators[0].numberChallenge = .always }
         let phone = try await org.enroll()

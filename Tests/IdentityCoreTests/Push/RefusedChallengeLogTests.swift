@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("What the system log has of challenges that were refused")
+@Suite("Log events of rejected challenges")
 struct RefusedChallengeLogTests {
     private let org: PushFixture
 
@@ -14,7 +14,7 @@ struct RefusedChallengeLogTests {
         try await org.log("user.mfa.push.challenge").filter { $0.outcome != .success }
     }
 
-    @Test("The log names a user without a device, with and without a password")
+    @Test("If a push request is rejected because the user has no device, the log event names the user, with or without a proved password")
     func noDevice() async throws {
         let phone = try await org.enroll()
         let token = try await org.mfaToken()
@@ -30,7 +30,7 @@ struct RefusedChallengeLogTests {
         }
     }
 
-    @Test("The log has a challenge above the limit, with its user")
+    @Test("A push request that exceeds the challenge limit is logged as a failure with the user")
     func tooMany() async throws {
         let phone = try await org.enroll()
         for second in 0..<2 { _ = try await org.primary(at: 11 + Double(second), from: "203.0.113.66").get() }
@@ -39,7 +39,7 @@ struct RefusedChallengeLogTests {
         #expect(lines.map(\.outcome) == [.failure] && lines.map(\.userID) == [phone.userID])
     }
 
-    @Test("An unknown name is logged like a user without a device, so that both take the same time")
+    @Test("A rejected push request for an unknown user name writes a log event, as for a user without a device")
     func unknownUser() async throws {
         for login in ["unknown@example.com", "closed@example.com", PushFixture.john] {
             #expect(try await org.primary(login).refused == .accessDenied)
@@ -49,7 +49,7 @@ struct RefusedChallengeLogTests {
         #expect(lines.map { $0.userID == nil } == [true, true, false])
     }
 
-    @Test("Failed requests of a public client are not logged, and those of a confidential client are")
+    @Test("A failed challenge request of a confidential client is logged, and a failed request of a public client is not logged")
     func strangers() async throws {
         #expect(try await org.challenge("mfa_nonsense").refused == .accessDenied)
         #expect(try await org.primary(at: 12, ["channel_hint": "pigeon"]).refused == .invalidRequest)

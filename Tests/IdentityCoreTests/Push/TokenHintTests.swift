@@ -7,7 +7,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 
-@Suite("An id token that names whom to ask")
+@Suite("ID token hints in back-channel requests")
 struct TokenHintTests {
     private let org: PushFixture
     private let phone: Phone
@@ -30,7 +30,7 @@ struct TokenHintTests {
         try await org.backchannel(["scope": "openid", "id_token_hint": hint], at: seconds)
     }
 
-    /// The key that signed a token, and the signed content.
+    /// Returns a draft with the claims of a token, and with the key that signed it.
     private func draft(_ token: String) async throws -> TokenDraft {
         let parsed = try JSONWebSignature(parsing: token)
         let ring = try await org.engine.snapshot().keyRing
@@ -43,7 +43,7 @@ struct TokenHintTests {
         let hint = try #require(try await tokens().idToken)
         let end = try #require(try claims(of: hint)["exp"]?.integerValue)
         let life = Double(end) - TestOrganization.start.timeIntervalSince1970
-        // The last of them deletes the grants of the sign-in.
+        // At the last time, the test removes expired records, and with them the grants of the sign-in.
         let times: [TimeInterval] = [life - 1, life, life + 1, 86_400]
         for later in times {
             if later == times.last { _ = try await org.engine.removeExpired(now: TestOrganization.time(later), limit: 10_000) }
@@ -54,7 +54,7 @@ struct TokenHintTests {
         }
     }
 
-    @Test("An id_token_hint of a closed account identifies no user")
+    @Test("A backchannel request with the id_token_hint of a suspended account is rejected with unknown_user_id")
     func closed() async throws {
         let hint = try #require(try await tokens().idToken)
         _ = try await org.engine.setStatus(userID: phone.userID, to: .suspended, context: PushFixture.context(20))
@@ -102,13 +102,15 @@ struct TokenHintTests {
         return try draft.signed()
     }
 
-    @Test("An altered id_token_hint identifies no user, and no phone is asked", arguments: Almost.allCases)
+    @Test(
+        "A back-channel request with an altered or foreign id_token_hint is rejected with unknown_user_id, and no phone gets a challenge",
+        arguments: Almost.allCases)
     func refused(almost: Almost) async throws {
         let hint = try await hint(almost)
         let waiting = try await org.pending(phone, at: 22).count
         #expect(try await ask(hint, at: 22).refused == .unknownUserID)
         #expect(try await org.pending(phone, at: 23).count == waiting)
-        // The token has expired: only the expiry of a hint is ignored, no other error.
+        // The expired token is refused too: only the expiry of a hint is ignored, no other error.
         if almost != .issuedInTheFuture { #expect(try await ask(hint, at: 100_000).refused == .unknownUserID) }
         #expect(try await org.pending(phone, at: 100_001).isEmpty)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 
-@Suite("Which phones are asked")
+@Suite("Phones that get a challenge")
 struct WhoIsAskedTests {
     private static func organization() async throws -> PushFixture {
         try await PushFixture { $0.authenticators[0].credentials = try? PushFixture.pushCredentials() }
@@ -30,7 +30,7 @@ struct WhoIsAskedTests {
             #expect(push.pushToken == token && push.expiresAt == TestOrganization.time(311))
             let payload = try JSONValue(parsing: push.payload)
             let pushed = try JSONWebSignature(parsing: payload["challenge"]?.stringValue ?? "").unverifiedClaims().json
-            // A pushed challenge equals the fetched one, and contains nothing of the other phone's.
+            // A pushed challenge equals the fetched one, and contains nothing about the other phone.
             #expect(try await org.pending(phone, at: 12) == [pushed])
             #expect(pushed["authenticatorEnrollmentId"]?.stringValue == phone.enrollmentID)
             #expect(pushed["transactionId"]?.stringValue == push.collapseID)
@@ -38,7 +38,7 @@ struct WhoIsAskedTests {
         #expect(Set(org.outbox.pushes.map(\.collapseID)).count == 2)
     }
 
-    @Test("A phone with a dead push token gets no push, and can poll the challenge")
+    @Test("A phone with an unregistered push token gets no push, but can fetch and approve the challenge")
     func deadToken() async throws {
         let org = try await Self.organization()
         let first = try await org.enroll()
@@ -54,7 +54,7 @@ struct WhoIsAskedTests {
         _ = try await org.poll(token, started.secret(), at: 16).get()
     }
 
-    @Test("A back-channel request goes only to phones with the capability, and a sign-in to all")
+    @Test("A back-channel request is sent only to phones with the back-channel capability, and a sign-in push is sent to all phones")
     func backchannel() async throws {
         let org = try await Self.organization()
         let first = try await org.enroll()

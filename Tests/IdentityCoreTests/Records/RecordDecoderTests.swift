@@ -40,7 +40,7 @@ struct RecordDecoderTests {
         var optionals: [Int?] = [1, nil, 3]
     }
 
-    @Test("Every kind of stored member is decoded as JSONDecoder decodes it")
+    @Test("RecordDecoder decodes every kind of member to the same value as JSONDecoder")
     func decodesAll() throws {
         let value = Everything()
         let payload = try RecordCoding.encode(value)
@@ -49,7 +49,7 @@ struct RecordDecoderTests {
     }
 
     @Test(
-        "A member of another type and a missing member are not decoded",
+        "A record with a member of the wrong type, or without a required member, causes a decoding error",
         arguments: [
             (#""text":"#, #""text":1,"x":"#), (#""whole":"#, #""whole":1.5,"x":"#), (#""small":-128"#, #""small":-129"#),
             (#""flag":true"#, #""flag":"true""#), (#""kind":"odd""#, #""kind":"other""#), (#""bytes":[0,"#, #""bytes":[256,"#),
@@ -62,7 +62,7 @@ struct RecordDecoderTests {
         #expect(throws: (any Error).self) { try RecordDecoder.decode(Everything.self, from: Array(changed.utf8)) }
     }
 
-    @Test("The error for a damaged record names the record and the member")
+    @Test("The error for a damaged record names the record, and contains the decoding error")
     func namesMember() throws {
         let record = Record(kind: .session, id: "ses1", payload: Array(#"{"id":"ses1"}"#.utf8))
         let error = #expect(throws: StoreError.self) { try Session(record) }
@@ -71,7 +71,7 @@ struct RecordDecoderTests {
         #expect("\(cause)".contains("keyNotFound"))
     }
 
-    @Test("The transaction of a sign-in with a push is decoded without JSONDecoder")
+    @Test("RecordDecoder decodes the transaction of a push sign-in to the same value as JSONDecoder")
     func decodesRealRecords() async throws {
         let org = try await PushFixture()
         _ = try await org.enroll()

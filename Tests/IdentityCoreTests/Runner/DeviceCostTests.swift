@@ -7,7 +7,7 @@ import Testing
 @testable import IdentityCore
 
 /// Checks the number of reads and commits of the requests of enrolled phones. ``RequestCostTests`` checks those of their answers.
-@Suite("The reads and commits of the device API", .serialized)
+@Suite("Reads and commits of the device API", .serialized)
 struct DeviceCostTests {
     private let cost = RequestCost()
     private let org: PushFixture
@@ -16,7 +16,7 @@ struct DeviceCostTests {
         org = try await PushFixture(store: cost.store)
     }
 
-    @Test("The enrolment of a phone, its change and its deletion make one read and one commit each")
+    @Test("Enrolling, changing and deleting a phone make one read and one commit each")
     func lifecycle() async throws {
         var phone = try Phone(userID: try await org.userID())
         let token = try await org.signIn(scope: DeviceFixture.manage, client: "phone-app", server: nil, at: 1).get().accessToken

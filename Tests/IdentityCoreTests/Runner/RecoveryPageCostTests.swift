@@ -8,7 +8,7 @@ import Testing
 @testable import SignInPages
 
 /// Checks the number of reads and commits of a recovery on the hosted pages.
-@Suite("The reads and commits of the recovery pages", .serialized)
+@Suite("Reads and commits of the recovery pages", .serialized)
 struct RecoveryPageCostTests {
     private let cost = RequestCost()
     private let store: InterruptedStore
@@ -51,7 +51,7 @@ struct RecoveryPageCostTests {
         return page
     }
 
-    @Test("A recovery by text: the cost of each request")
+    @Test("On the pages, each page of a recovery by text message makes one read, and each submission makes one read and one commit")
     func byText() async throws {
         let start = try await cost.expect(commits: 0) { try await form() }
         let begun = try await cost.expect { try await begin("sms", on: start) }
@@ -78,7 +78,7 @@ struct RecoveryPageCostTests {
         try await cost.expect(commits: 0) { _ = try await load(token) }
     }
 
-    @Test("A recovery for an unknown name costs the same as for a known one")
+    @Test("On the pages, each submission of a recovery for an unknown user name makes one read and one commit, as for a known user name")
     func unknown() async throws {
         let form = try await form()
         let begun = try await cost.expect { try await begin("sms", login: "unknown@example.com", on: form) }
@@ -90,7 +90,7 @@ struct RecoveryPageCostTests {
         }
     }
 
-    @Test("A recovery by mail: the cost of each request")
+    @Test("On the pages, requesting a recovery mail and opening its link make one read and one commit each, and each page makes one read")
     func byMail() async throws {
         let form = try await form()
         try await cost.expect { _ = try await begin("email", on: form) }
@@ -108,7 +108,7 @@ struct RecoveryPageCostTests {
                 link, formToken: page.formToken, browser: visitor.cookies, context: visitor.context)
         }
     }
-    @Test("A refusal over a rate limit does not turn into a success when another request commits first")
+    @Test("A recovery request that exceeds a rate limit stays rejected even if another request commits first")
     func refusedAfterConflict() async throws {
         try await org.reapply {
             Self.prepare(&$0)

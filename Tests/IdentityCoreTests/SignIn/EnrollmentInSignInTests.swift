@@ -4,7 +4,7 @@ import Testing
 @testable import IdentityCore
 @testable import SignInPages
 
-@Suite("Setting up a second factor in the middle of a sign-in")
+@Suite("Enrollment of a second factor during a sign-in")
 struct EnrollmentInSignInTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -32,7 +32,7 @@ struct EnrollmentInSignInTests {
         .enrolled(.totp, .possession, methods: ["otp"], subject)
     }
 
-    @Test("A user without the required second factor enrols one, which counts as the second factor")
+    @Test("If a user without the required second factor enrolls a factor during the sign-in, that factor completes the sign-in")
     func setsUp() {
         let (first, outcome, effects) = transaction().step(password(subject()), now: Self.now)
         #expect(outcome == .enrollmentRequired && first.end == nil)
@@ -45,20 +45,20 @@ struct EnrollmentInSignInTests {
         #expect(log == [.log(type: "user.authentication.totp", .success, reason: "rule")])
     }
 
-    @Test("A sign-in whose rules allow no enrolment is refused")
+    @Test("If a user lacks the required second factor and the sign-in allows no enrollment, the sign-in is rejected")
     func mayNot() {
         let (after, outcome, _) = transaction().step(password(subject(canEnroll: false)), now: Self.now)
         guard case .refused(let refusal) = outcome else { return #expect(Bool(false), "\(outcome)") }
         #expect(refusal.code == .accessDenied && after.end == .refused)
     }
 
-    @Test("A user with a second factor is asked for it")
+    @Test("A user who has a second factor must prove that factor, and is not offered an enrollment")
     func has() {
         let (_, outcome, _) = transaction().step(password(subject(second: [.totp])), now: Self.now)
         #expect(outcome == .factorRequired([.totp]))
     }
 
-    @Test("A second factor that only the client requests causes no enrolment")
+    @Test("If only the client requests a second factor and the user has none, the sign-in is rejected without an enrollment")
     func beyondPolicy() {
         let asking = transaction(contextClasses: ["urn:okta:loa:2fa:any"])
         guard case .refused(let refusal) = asking.step(password(subject(.oneFactor)), now: Self.now).1 else {
@@ -77,7 +77,7 @@ struct EnrollmentInSignInTests {
         .init(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: Self.now.addingTimeInterval(-60))
     }
 
-    @Test("Proofs of a session permit no enrolment until the password is entered again")
+    @Test("A user who continues a session cannot enroll a second factor until the user enters the password again")
     func session() {
         let (begun, outcome, effects) = onPages().step(.resumed([oldPassword], subject()), now: Self.now)
         #expect(outcome == .enrollmentRequired && effects.isEmpty)
@@ -88,7 +88,7 @@ struct EnrollmentInSignInTests {
         #expect(typed.step(enrolled(subject()), now: Self.now).0.end == .authenticated)
     }
 
-    @Test("A session's sign-in permits no enrolment if its second factor is removed meanwhile")
+    @Test("A sign-in that continues a session rejects an enrollment even if the user's second factor was removed during the sign-in")
     func takenAway() {
         let (waiting, outcome, _) = onPages().step(
             .resumed([oldPassword], subject(second: [.totp])), now: Self.now)
@@ -97,7 +97,7 @@ struct EnrollmentInSignInTests {
     }
 
     @Test(
-        "An enrolment counts as a proof only where the rules say so",
+        "An enrollment during a sign-in is rejected before the password, after the sign-in ends, for another user, or if a factor is already enrolled",
         arguments: ["before the password", "too late", "another user", "twice", "after the end", "one that is there already"])
     func refused(when: String) {
         let first = transaction().step(password(subject()), now: Self.now).0

@@ -8,11 +8,12 @@ import Testing
 @testable import Store
 
 /// Attacks on the time between the read of a sign-in and its commit, and on proofs that are accepted once.
-@Suite("A sign-in that is overtaken or repeated")
+@Suite("Concurrent account changes and repeated proofs in a sign-in")
 struct OvertakenSignInTests {
-    /// Signs Jane in by an engine in which something happens between the read and the commit.
+    /// Signs Jane in with an engine that runs a change between the read and the commit.
     ///
-    /// Jane has signed in from there before, so the sign-in does not write the user record: only the commit's condition detects the change.
+    /// Jane has signed in from this origin before, so the sign-in does not write the user record. Only the condition of the commit detects
+    /// the change.
     private func signIn(
         _ organization: TestOrganization, beforeSecondRead: Bool = false, _ more: [String: String] = [:],
         overtakenBy change: @escaping @Sendable (_ userID: String) async throws -> Void
@@ -36,7 +37,7 @@ struct OvertakenSignInTests {
             context: TestOrganization.context(TestOrganization.time(0)))
     }
 
-    @Test("A sign-in whose account is deactivated while the password is hashed is refused")
+    @Test("A sign-in is rejected if the account is suspended while the password is checked")
     func deactivated() async throws {
         let organization = try await TestOrganization()
         let answer = try await signIn(organization) { [store = organization.store] user in
@@ -49,7 +50,7 @@ struct OvertakenSignInTests {
         #expect(answer.refused == .invalidGrant)
     }
 
-    @Test("A sign-in that is overtaken by signing out everywhere is refused, and the next sign-in works")
+    @Test("A sign-in is rejected if the user is signed out everywhere during the sign-in, and the next sign-in succeeds")
     func signedOut() async throws {
         let organization = try await TestOrganization()
         let answer = try await signIn(organization) { user in
@@ -61,7 +62,7 @@ struct OvertakenSignInTests {
         #expect(try await organization.introspect(try organization.signIn().get().accessToken).isActive)
     }
 
-    @Test("A sign-in that reads the user's factors after a sign-out everywhere is refused, if the password was checked before")
+    @Test("A sign-in is rejected if the user is signed out everywhere after the password check, before the server reads the user's factors")
     func signedOutBeforeFactors() async throws {
         let organization = try await TestOrganization()
         let factors = ["acr_values": "urn:okta:loa:2fa:any:ifpossible"]
@@ -74,11 +75,11 @@ struct OvertakenSignInTests {
         #expect(try await signIn(organization, factors) { _ in }.refused == nil)
     }
 
-    @Test("Wrong passwords with a proof that was used before are counted and lock the account")
+    @Test("A wrong password counts even if its DPoP proof is replayed concurrently, and the server checks no password for a used proof")
     func replayedProof() async throws {
         let organization = try await ProvingClient.organization()
         let client = try ProvingClient(organization)
-        // The proof is used between the read and the commit, as by requests that are sent at the same time.
+        // The proof is used between the read and the commit, as by a simultaneous request.
         let store = InterruptedStore(organization.store)
         for _ in 0..<3 {
             let fresh = try client.proof()
@@ -107,7 +108,7 @@ struct OvertakenSignInTests {
         #expect(meter.take()[.passwordHash] == nil, "The password is not checked.")
     }
 
-    @Test("A right code is used up even if the access policy issues no tokens")
+    @Test("A correct authenticator code is consumed even if the access policy denies the tokens")
     func deniedScope() async throws {
         let app = try await AppFixture { definition in
             for index in definition.authorizationServers.indices { definition.authorizationServers[index].accessPolicies = [] }
@@ -119,7 +120,7 @@ struct OvertakenSignInTests {
         #expect(try await app.organization.token(parameters, client: "one-factor-app", at: 61).refused == .invalidGrant)
     }
 
-    @Test("The verdict about one factor is not reused for another factor")
+    @Test("The result of a code check for one channel is not reused for another channel")
     func otherFactor() async throws {
         let app = try await AppFixture()
         func check(_ channel: CodeChannel) -> Check<FactorVerdict> {
@@ -131,7 +132,7 @@ struct OvertakenSignInTests {
         #expect(check(.sms) != check(.email))
     }
 
-    @Test("An approval changes the account only if the sign-in succeeds")
+    @Test("An approved push leaves the user record unchanged if the sign-in is rejected because the user is no longer assigned")
     func refusedApproval() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()

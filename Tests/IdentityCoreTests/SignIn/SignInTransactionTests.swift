@@ -28,7 +28,7 @@ struct SignInTransactionTests {
         .judged(.password, .knowledge, methods: ["pwd"], verdict, subject)
     }
 
-    @Test("A password completes a one-factor sign-in and writes only the log")
+    @Test("A password completes a one-factor sign-in and writes only a log event")
     func oneFactor() {
         let (after, outcome, effects) = transaction().step(password(.proved(passwordHash: nil), subject()), now: Self.now)
         #expect(outcome == .authenticated(AuthenticationContext(userID: "00u1", time: Self.now, methods: ["pwd"])))
@@ -36,7 +36,7 @@ struct SignInTransactionTests {
         #expect(after.end == .authenticated && after.proofs.count == 1)
     }
 
-    @Test("A second factor of another class completes the sign-in with all methods and mfa")
+    @Test("A second factor of another class completes the sign-in, and amr lists the methods of both factors and mfa")
     func twoFactors() {
         let subject = subject(.twoFactors, second: [.push])
         let (first, outcome, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
@@ -54,7 +54,7 @@ struct SignInTransactionTests {
         #expect(second.end == .authenticated)
     }
 
-    @Test("A security question is a second factor in the classic API only")
+    @Test("A security question counts as a second factor only in the classic API")
     func recollection() {
         let subject = subject(.twoFactors, second: [.push])
         let question = SignInTransaction.Input.judged(
@@ -70,7 +70,7 @@ struct SignInTransactionTests {
         #expect(context.methods == ["pwd", "kba", "mfa"])
     }
 
-    @Test("A correct answer resets wrong answers of its own kind only")
+    @Test("A correct answer to one factor resets only the wrong answers to this factor")
     func failuresOfKinds() {
         var user = User(id: "00u1", login: "jane", createdAt: Self.now)
         let policy = PasswordPolicy(lockoutAttempts: 4)
@@ -86,7 +86,7 @@ struct SignInTransactionTests {
         #expect(user.failedCodes == nil)
     }
 
-    @Test("Two factors of one class do not count as two")
+    @Test("Two factors of the same class do not count as two factors")
     func sameClass() {
         let subject = subject(.twoFactors, second: [.push])
         let (first, _, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
@@ -94,7 +94,7 @@ struct SignInTransactionTests {
         #expect(outcome == .factorRequired([.push]))
     }
 
-    @Test("Wrong answers are counted and lock the account at the policy's limit")
+    @Test("Wrong passwords are counted, and lock the account at the policy's limit")
     func failure() throws {
         var subject = subject()
         let (_, outcome, effects) = transaction().step(password(.failed, subject), now: Self.now)
@@ -110,7 +110,7 @@ struct SignInTransactionTests {
         #expect(locking.contains(.log(type: "user.account.lock", .success, reason: "2 failed attempts")))
     }
 
-    @Test("A locked account ignores verdicts and writes nothing")
+    @Test("A sign-in to a locked account is refused for a wrong and a correct password, and writes only a log event")
     func locked() {
         var subject = subject()
         subject.user.lockedAt = Self.now
@@ -122,7 +122,7 @@ struct SignInTransactionTests {
     }
 
     @Test(
-        "The requested and satisfied acr is returned",
+        "A sign-in returns the requested acr that its factors satisfy, and no acr if only an unknown acr is requested",
         arguments: [
             (["urn:okta:loa:1fa:any"], [], "urn:okta:loa:1fa:any"), (["unknown", "urn:okta:loa:1fa:pwd"], [], "urn:okta:loa:1fa:pwd"),
             (["urn:okta:loa:2fa:any:ifpossible"], [], "urn:okta:loa:2fa:any:ifpossible"), (["unknown"], [], nil),
@@ -134,7 +134,7 @@ struct SignInTransactionTests {
             outcome == .authenticated(AuthenticationContext(userID: "00u1", time: Self.now, methods: ["pwd"], contextClass: met)))
     }
 
-    @Test("A requested acr can require more than the policy, and an error says if it cannot be satisfied")
+    @Test("A requested acr can require more factors than the policy, and gets unmet_authentication_requirements if the user lacks a factor")
     func contextClassAsksMore() {
         let input = password(.proved(passwordHash: nil), subject(second: [.push]))
         for asked in ["urn:okta:loa:2fa:any", "urn:okta:loa:2fa:any:ifpossible"] {
@@ -149,13 +149,13 @@ struct SignInTransactionTests {
         #expect(refusal.code == .unmetAuthenticationRequirements)
     }
 
-    @Test("A requested acr never requires less than the policy")
+    @Test("A requested acr never reduces the factors that the policy requires")
     func contextClassAsksLess() {
         let input = password(.proved(passwordHash: nil), subject(.twoFactors, second: [.push]))
         #expect(transaction(contextClasses: ["urn:okta:loa:1fa:any"]).step(input, now: Self.now).1 == .factorRequired([.push]))
     }
 
-    @Test("A denying rule and a policy without a match refuse the sign-in, and the reason names them")
+    @Test("A denying rule, or a policy without a matching rule, refuses the sign-in, and the reason names this rule or policy")
     func policy() {
         let policy = SignOnPolicy(
             name: "p",

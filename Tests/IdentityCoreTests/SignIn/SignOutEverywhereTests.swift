@@ -7,14 +7,14 @@ import Testing
 @testable import Store
 
 /// Tests sign-outs everywhere that a store fault or a sign-in interrupts, and sign-ins that overlap with one.
-@Suite("Signing out everywhere")
+@Suite("Sign-out everywhere under faults and races")
 struct SignOutEverywhereTests {
     private struct Fault: Error {}
 
     private let store = InterruptedStore(InMemoryStore())
     private let app: AppFixture
     private let visitor: PageVisitor
-    /// Another process over the same store, whose requests are not interrupted.
+    /// The engine of another process over the same store. Its requests are not interrupted.
     private let other: Engine
 
     init() async throws {
@@ -51,7 +51,7 @@ struct SignOutEverywhereTests {
         #expect(refreshed.refused == .invalidGrant)
     }
 
-    @Test("A session that starts during a sign-out everywhere, after its first commit, stays open")
+    @Test("A session that starts after the first commit of a sign-out everywhere stays open")
     func laterSession() async throws {
         _ = try PageVisitor.code(try await signIn(visitor))
         let id = try await app.organization.userID()

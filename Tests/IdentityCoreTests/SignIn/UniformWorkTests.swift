@@ -8,17 +8,19 @@ import Testing
 @testable import SignInPages
 @testable import Store
 
-/// The work of an endpoint must not reveal whether a user name is known. The tests compare counts, never times: store reads, queries, commits
-/// and writes, decoded and encoded records, HMACs, opened secrets and password hashes.
+/// Tests that the work of an endpoint does not reveal whether a user name is known.
+///
+/// The tests compare counts, never times: store reads, queries, commits and writes, decoded and encoded records, HMACs, opened secrets and
+/// password hashes.
 @Suite("The work for known and unknown user names")
 struct UniformWorkTests {
-    /// Counted operations by name.
+    /// The numbers of operations, by their names.
     typealias Work = [String: Int]
 
     private let store: MeteredStore
     private let org: PushFixture
 
-    /// Users with every relevant combination of factors, and accounts that cannot be signed in to.
+    /// Users with every relevant combination of factors, and users who cannot sign in.
     private static let people = ["plain", "app", "phone", "phone-and-app", "text", "suspended", "staged", "locked"]
     /// A device secret with the length of the real ones.
     static let browser = String(repeating: "b", count: 43)
@@ -51,13 +53,13 @@ struct UniformWorkTests {
         _ = try await org.engine.grantCodeFactor(
             .sms, to: CodeDestination(number), userID: org.userID(Self.login("text")), context: PushFixture.context(6))
         for _ in 0..<10 { try await Door.password.send(Self.login("locked"), to: org) }
-        // The first failure of a decoy inserts its record, later ones replace it.
+        // The first failure of an unknown name inserts a record, and later failures replace the record.
         for name in Self.unknown { try await Door.password.send(name, to: org) }
     }
 
     private static func login(_ person: String) -> String { "\(person)@example.com" }
 
-    /// Enrols a phone for a user who has no factor but the password.
+    /// Enrolls a phone for a user who has no factor but the password.
     private func enroll(_ login: String) async throws {
         var phone = try Phone(userID: try await org.userID(login))
         let token = try await org.signIn(
@@ -68,7 +70,7 @@ struct UniformWorkTests {
         try phone.remember(enrolled.get())
     }
 
-    /// An endpoint that takes a user name from a caller that proved nothing.
+    /// An endpoint that accepts a user name from a caller without any proof.
     enum Door: String, CaseIterable, CustomTestStringConvertible {
         case password, code, push, text, classic, page
 
@@ -123,7 +125,9 @@ struct UniformWorkTests {
         return meter.take().reduce(into: store.take()) { $0[$1.key.rawValue] = $1.value }
     }
 
-    @Test("A wrong password does the same work for every user name, known or unknown", arguments: [Door.password, .classic, .page])
+    @Test(
+        "The server does the same work for a wrong password for every user name, known or unknown",
+        arguments: [Door.password, .classic, .page])
     func passwords(door: Door) async throws {
         var works: [Work: [String]] = [:]
         for name in Self.people.map(Self.login) + Self.unknown.prefix(40) {
@@ -134,7 +138,7 @@ struct UniformWorkTests {
         #expect(works.keys.first?["put account"] == 1)
     }
 
-    @Test("The right password of a locked, suspended or staged account does the same work as a wrong password")
+    @Test("The correct password of a locked or suspended account causes the same work as a wrong password")
     func rightPasswords() async throws {
         for person in ["locked", "suspended"] {
             let login = Self.login(person)
@@ -148,20 +152,20 @@ struct UniformWorkTests {
     }
 
     @Test(
-        "For every user, a wrong code and a refused push do the same work as for some unknown user name",
+        "For every known user, a wrong code or a rejected push request causes the same work as for several unknown user names",
         arguments: [Door.code, .push, .text])
     func factors(door: Door) async throws {
         var works: [Work: Int] = [:]
         for name in Self.unknown { works[try await work { try await door.send(name, to: org) }, default: 0] += 1 }
         for person in Self.people {
             let own = try await work { try await door.send(Self.login(person), to: org) }
-            // More than one unknown name has this work: an attacker would have to test a tenth of all names to learn anything.
+            // Several unknown names cause the same work, so the work does not identify a known name.
             #expect(works[own, default: 0] >= Self.unknown.count / 30, "\(person): \(own)\n\(works)")
         }
         if door == .code { #expect(works.keys.allSatisfy { ($0["hmac"] ?? 0) >= 4 && ($0["open"] ?? 0) >= 1 }) }
     }
 
-    @Test("A user name causes the same work each time, so that repeating a request reveals nothing more", arguments: Door.allCases)
+    @Test("Repeated requests with the same unknown user name cause the same work", arguments: Door.allCases)
     func stable(door: Door) async throws {
         for name in Self.unknown.prefix(5) {
             let works = [
@@ -171,7 +175,7 @@ struct UniformWorkTests {
         }
     }
 
-    @Test("A push request for a user without a device does the same work as for some unknown name")
+    @Test("A push request for a user without a device causes the same work as for several unknown user names")
     func withoutDevice() async throws {
         var works: [Work: Int] = [:]
         for name in Self.unknown {
@@ -190,7 +194,7 @@ struct UniformWorkTests {
         }
     }
 
-    @Test("A recovery commits, hashes and writes the same for known and unknown user names", arguments: ["EMAIL", "SMS"])
+    @Test("A recovery makes the same reads, commits, encryptions and writes for known and unknown user names", arguments: ["EMAIL", "SMS"])
     func recoveries(channel: String) async throws {
         var works: Set<Work> = []
         for name in ["plain", "text", "suspended", "staged"].map(Self.login) + Self.unknown.prefix(5) {
@@ -200,7 +204,7 @@ struct UniformWorkTests {
                     request, caller: ClassicCaller(), context: PushFixture.context(60)
                 ).get()
             }
-            // The only other work is decoding the user's factors, which decoys have too.
+            // The remaining work decodes the user's factors. Unknown names have decoys of factors.
             let names: Set<String> = ["read", "commit", "hmac", "seal", "open", "encode"]
             works.insert(own.filter { names.contains($0.key) || $0.key.hasPrefix("put") || $0.key.hasPrefix("issue") })
         }

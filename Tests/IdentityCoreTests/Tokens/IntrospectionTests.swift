@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Introspection (RFC 7662, Documentation/Protocol/OAuth.md §2.9)")
 struct IntrospectionTests {
-    @Test("An active access token is introspected with its claims (OAuth.md §2.9)")
+    @Test("Introspection of an active access token returns its claims, scope, client and user name (OAuth.md §2.9)")
     func accessToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn("openid messages.read offline_access").get().accessToken
@@ -24,7 +24,7 @@ struct IntrospectionTests {
         for (name, value) in claims { #expect(known[name] == value) }
     }
 
-    @Test("A client's own access token has no username")
+    @Test("Introspection of a client's own access token returns no username")
     func clientToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.service().get().accessToken
@@ -34,7 +34,7 @@ struct IntrospectionTests {
         #expect(known["sub"] == "service-app")
     }
 
-    @Test("An active refresh token is introspected with exactly its members")
+    @Test("Introspection of an active refresh token returns exactly the documented members")
     func refreshToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn("openid offline_access").get().refreshToken
@@ -45,7 +45,7 @@ struct IntrospectionTests {
             ])
     }
 
-    @Test("An active ID token is introspected with its claims")
+    @Test("Introspection of an active ID token returns active true and the token's claims")
     func idToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().idToken
@@ -54,7 +54,7 @@ struct IntrospectionTests {
         #expect(try await organization.introspect(token).json == expected)
     }
 
-    @Test("A token is active until exactly its exp")
+    @Test("Introspection reports an access token as active until exactly its exp time")
     func expiry() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().accessToken
@@ -62,7 +62,7 @@ struct IntrospectionTests {
         #expect(try await organization.introspect(token, at: 3599.75).json == ["active": false])
     }
 
-    @Test("Any text that is not a valid token of this server is inactive without other members")
+    @Test("Introspection of any text that is not a valid token of this server returns active false and no other member")
     func inactive() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -79,7 +79,7 @@ struct IntrospectionTests {
         }
     }
 
-    @Test("A signed token whose grant was removed is inactive")
+    @Test("Introspection reports a signed access token whose grant was removed as inactive")
     func withoutGrant() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().accessToken
@@ -126,7 +126,7 @@ struct IntrospectionTests {
     }
 
     @Test(
-        "Each invalid request has its error code",
+        "An introspection or revocation request with invalid credentials or without a token gets the error code of its cause",
         arguments: [
             (ClientCredentials(clientID: "password-app", endpoint: ""), "", .invalidRequest),
             (ClientCredentials(endpoint: ""), "x", .invalidClient),

@@ -24,7 +24,7 @@ struct ScopeRequestTests {
     }
 
     @Test(
-        "A user's grant on a custom server gets the permitted scopes",
+        "A user's grant on a custom server gets the requested permitted scopes, each once and in the requested order",
         arguments: [
             ("openid", ["openid"]), ("openid profile email address phone", ["openid", "profile", "email", "address", "phone"]),
             ("profile  openid profile", ["profile", "openid"]), ("openid messages.read", ["openid", "messages.read"]),
@@ -35,7 +35,7 @@ struct ScopeRequestTests {
     }
 
     @Test(
-        "A scope that is not available is invalid_scope",
+        "A scope parameter that is missing or malformed, or names an unavailable scope, gets invalid_scope",
         arguments: [
             ("openid unknown", "scope.not_offered"), ("groups openid", "scope.not_offered"), ("okta.users.read", "scope.not_offered"),
             ("device_sso", "scope.not_offered"), ("", "scope.missing"), (nil, "scope.missing"), ("openid\tprofile", "scope.malformed"),
@@ -45,7 +45,7 @@ struct ScopeRequestTests {
         #expect(refused { try ScopeRequest(scope).grantedToUser(of: application(), by: server) } == reason)
     }
 
-    @Test("The org server has groups and the granted scopes of the organization's API")
+    @Test("The org server grants groups and the API scopes that the client may use, and rejects other API scopes and custom scopes")
     func organizationServer() throws {
         let scopes = "openid groups okta.users.read"
         #expect(try ScopeRequest(scopes).grantedToUser(of: application(), by: organization) == ["openid", "groups", "okta.users.read"])
@@ -53,12 +53,12 @@ struct ScopeRequestTests {
         #expect(refused { try ScopeRequest("messages.read").grantedToUser(of: application(), by: organization) } == "scope.not_offered")
     }
 
-    @Test("offline_access is omitted for a client without the refresh_token grant")
+    @Test("The scope offline_access is omitted for a client without the refresh_token grant")
     func offlineAccess() throws {
         #expect(try ScopeRequest("openid offline_access").grantedToUser(of: application(["password"]), by: server) == ["openid"])
     }
 
-    @Test("Without a scope parameter, the server's default scopes are granted")
+    @Test("A request without a scope parameter gets the server's default scopes")
     func defaults() throws {
         var server = server
         server.scopes[1].isDefault = true
@@ -67,7 +67,7 @@ struct ScopeRequestTests {
         #expect(try ScopeRequest("openid").grantedToUser(of: application(), by: server) == ["openid"])
     }
 
-    @Test("A scope parameter of 4,096 characters is accepted, and one of 4,097 is rejected")
+    @Test("A scope parameter of 4,096 characters is accepted, and a longer parameter is rejected")
     func length() throws {
         let longest = String(repeating: "openid ", count: 585) + "x"
         #expect(longest.count == 4096)
@@ -76,7 +76,7 @@ struct ScopeRequestTests {
     }
 
     @Test(
-        "client_credentials gets custom scopes, and none that need a user",
+        "A client_credentials grant gets custom scopes, and is rejected for unknown scopes and scopes that need a user",
         arguments: [
             ("messages.read", nil), ("messages.read messages.write", nil), ("openid", "scope.needs_user"),
             ("messages.read offline_access", "scope.needs_user"), ("groups", "scope.needs_user"), ("unknown", "scope.not_offered"),
@@ -86,7 +86,7 @@ struct ScopeRequestTests {
         #expect(refused { try ScopeRequest(scope).grantedToClient(application(), by: server) } == reason)
     }
 
-    @Test("A refresh gets the original scopes or a part of them")
+    @Test("A refresh gets all original scopes or a requested part, and a request for more scopes is rejected")
     func narrowing() throws {
         #expect(try ScopeRequest(nil).narrowing(["a", "b"]) == ["a", "b"])
         #expect(try ScopeRequest("b").narrowing(["a", "b"]) == ["b"])

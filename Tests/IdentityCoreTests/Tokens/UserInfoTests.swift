@@ -7,7 +7,7 @@ import Testing
 @Suite("User info (OpenID Connect Core 5.3, Documentation/Protocol/OAuth.md §2.11)")
 struct UserInfoTests {
     @Test(
-        "Each scope returns its claims, and sub is always present",
+        "The userinfo response contains the claims of each requested scope, and always sub",
         arguments: [
             ("openid", []), ("openid email", ["email", "email_verified"]), ("openid phone", ["phone_number"]), ("openid address", []),
             (
@@ -24,7 +24,7 @@ struct UserInfoTests {
         #expect(info["sub"] == (try claims(of: tokens.idToken)["sub"]))
     }
 
-    @Test("Claims have the documented types")
+    @Test("Userinfo claims have the documented types, such as a Boolean for email_verified and a number for updated_at")
     func values() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn("openid profile email").get()
@@ -35,7 +35,7 @@ struct UserInfoTests {
         #expect(info["updated_at"] == 1_699_996_400)
     }
 
-    @Test("A missing, invalid or foreign token, or one of another kind, is invalid_token")
+    @Test("The userinfo endpoint rejects a missing, expired or foreign token, and a token that is not an access token, with invalid_token")
     func invalidTokens() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -47,14 +47,14 @@ struct UserInfoTests {
         #expect(try await organization.userInfo(tokens.accessToken, at: 3600).refused == .invalidToken)
     }
 
-    @Test("A client's own token is insufficient_scope")
+    @Test("The userinfo endpoint rejects a client's own access token with insufficient_scope")
     func clientToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.service().get().accessToken
         #expect(try await organization.userInfo(token).refused == .insufficientScope)
     }
 
-    @Test("A token with narrowed scopes returns only their claims")
+    @Test("With the access token of a narrowed refresh, userinfo returns only the claims of the narrowed scopes")
     func narrowed() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn("openid profile email offline_access").get()

@@ -11,7 +11,7 @@ import Testing
 struct AuthorizeURLTests {
     private let issuer = ScriptedIssuer()
 
-    @Test("The authorization URL has the sorted parameters of the sign-in and an S256 challenge")
+    @Test("The authorization URL has the client's parameters, the state, the nonce and an S256 code challenge")
     func plain() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         let url = try await flow.start()
@@ -30,7 +30,7 @@ struct AuthorizeURLTests {
         #expect(flow.isAuthenticating && context.authenticationURL == url)
     }
 
-    @Test("The authorization URL has the parameters of the context")
+    @Test("The authorization URL has the context's parameters, which take precedence over the flow's parameters, and no client secret")
     func everything() async throws {
         let client = try issuer.client(authentication: .clientSecret("never in a browser"))
         let flow = try client.authorizationCodeFlow(additionalParameters: [
@@ -57,7 +57,7 @@ struct AuthorizeURLTests {
         #expect(url.absoluteString.contains("login_hint=jane%2Bx%40example.com") && !url.absoluteString.contains("secret"))
     }
 
-    @Test("An additional parameter that has its own property sets that property")
+    @Test("An additional parameter of an authorization context sets the property of the same name")
     func wellKnown() async throws {
         let context = AuthorizationCodeFlow.Context(additionalParameters: [
             "state": "s", "nonce": "n", "max_age": "60", "acr_values": "a b", "login_hint": "jane", "display": "page",
@@ -70,11 +70,11 @@ struct AuthorizeURLTests {
         #expect(context.persistValues == ["acr_values": "a b"])
         let url = try await AuthorizationCodeFlow(client: issuer.client()).start(with: context)
         #expect(Form.query(url)["nonce"] == "n" && Form.query(url)["max_age"] == "60")
-        let enrolment = AuthorizationCodeFlow.Context(additionalParameters: ["prompt": "enroll_authenticator"])
-        #expect(enrolment.prompt == nil && enrolment.parameters(for: .authorization)?["prompt"]?.stringValue == "enroll_authenticator")
+        let enrollment = AuthorizationCodeFlow.Context(additionalParameters: ["prompt": "enroll_authenticator"])
+        #expect(enrollment.prompt == nil && enrollment.parameters(for: .authorization)?["prompt"]?.stringValue == "enroll_authenticator")
     }
 
-    @Test("A delegate can change the authorization URL and gets the result")
+    @Test("A delegate of the authorization code flow can change the authorization URL, and gets the changed URL")
     func delegate() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         let watcher = Watcher(adding: URLQueryItem(name: "brand", value: "b & c"))
@@ -91,14 +91,14 @@ struct AuthorizeURLTests {
         #expect(url.absoluteString.hasPrefix("https://id.example.com/authorize?tenant=a%20b&client_id=app&"))
     }
 
-    @Test("A sign-in needs a redirect URI")
+    @Test("An authorization code flow cannot be created without a redirect URI")
     func noRedirect() throws {
         let client = try issuer.client(redirectUri: nil)
         #expect(throws: OAuth2Error.redirectUriRequired) { try AuthorizationCodeFlow(client: client) }
         #expect(throws: OAuth2Error.redirectUriRequired) { try client.authorizationCodeFlow() }
     }
 
-    @Test("No description contains a secret of the sign-in")
+    @Test("The descriptions of an authorization context contain no state, nonce, code verifier or ID token hint")
     func descriptions() throws {
         var context = AuthorizationCodeFlow.Context(state: "the-state")
         context.idTokenHint = "a.b.c"

@@ -13,7 +13,7 @@ import FoundationNetworking
 @Suite("Browser sign-in with DPoP")
 struct BoundSignInTests {
     @Test(
-        "A sign-in with DPoP names its key in the request and proves it at the exchange; a missing nonce does not lose the code",
+        "With DPoP, the authorization request has the key's thumbprint, and the code exchange with a proof is retried with a nonce",
         arguments: [false, true])
     func signIn(isPushed: Bool) async throws {
         let issuer = ScriptedIssuer(isPushed ? ["pushed_authorization_request_endpoint": .string("\(ScriptedIssuer.base)/v1/par")] : [:])
@@ -39,7 +39,7 @@ struct BoundSignInTests {
         #expect(try JSONWebKey(parsing: jwk.serialized()).thumbprint == announced)
     }
 
-    @Test("Unbound tokens are rejected and revoked", .timeLimit(.minutes(1)))
+    @Test("If a sign-in with DPoP receives unbound tokens, the client rejects and revokes the tokens", .timeLimit(.minutes(1)))
     func downgrade() async throws {
         let issuer = ScriptedIssuer()
         var configuration = try issuer.client(scope: "profile").configuration

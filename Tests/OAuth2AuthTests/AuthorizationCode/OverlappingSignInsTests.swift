@@ -16,7 +16,7 @@ struct OverlappingSignInsTests {
         issuer.on("/v1/token") { [issuer] _, _ in .tokens(["id_token": try issuer.idToken(["nonce": nonce.map(JSONValue.string)])]) }
     }
 
-    @Test("A redirect is rejected if no sign-in waits for one")
+    @Test("A redirect is rejected before a sign-in starts and after the flow is reset")
     func notStarted() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: redirect("s")) }
@@ -27,7 +27,7 @@ struct OverlappingSignInsTests {
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: redirect(state)) }
     }
 
-    @Test("The redirect of an older sign-in is rejected, and that of the newer one is accepted")
+    @Test("If a flow starts a second sign-in, only the redirect of the second sign-in is accepted")
     func stale() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         _ = try await flow.start()
@@ -40,7 +40,7 @@ struct OverlappingSignInsTests {
         _ = try await flow.resume(with: redirect(newer.state))
     }
 
-    @Test("A second redirect of a sign-in is rejected, even while the first is processed", .timeLimit(.minutes(1)))
+    @Test("A second redirect of a sign-in is rejected, even while the first redirect is processed", .timeLimit(.minutes(1)))
     func second() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         _ = try await flow.start()
@@ -68,7 +68,7 @@ struct OverlappingSignInsTests {
         let first = Form.query(try await flow.start(with: context))
         let second = Form.query(try await flow.start(with: context))
         for name in ["state", "nonce", "code_challenge"] { #expect(first[name] != second[name], "\(name)") }
-        // Neither another sign-in in between, nor the flow that receives it, nor a copy changes this.
+        // The values also differ after another sign-in, and in another flow with a copy of the context.
         _ = try await flow.start()
         let later = Form.query(try await flow.start(with: context))
         let elsewhere = Form.query(try await AuthorizationCodeFlow(client: issuer.client()).start(with: try #require(flow.context)))
@@ -82,7 +82,7 @@ struct OverlappingSignInsTests {
         #expect(third["code_challenge"] != fourth["code_challenge"])
     }
 
-    @Test("Each of two concurrent flows accepts only its own redirect")
+    @Test("Each of two concurrent authorization code flows accepts only its own redirect")
     func twoFlows() async throws {
         let client = try issuer.client()
         let flows = try [AuthorizationCodeFlow(client: client), AuthorizationCodeFlow(client: client)]
@@ -95,7 +95,7 @@ struct OverlappingSignInsTests {
         }
     }
 
-    @Test("A failed start ends the sign-in")
+    @Test("If the start of a sign-in fails, the flow ends and informs its delegates")
     func failedStart() async throws {
         let issuer = ScriptedIssuer(["issuer": "https://other.example.com"])
         let flow = try AuthorizationCodeFlow(client: issuer.client())
@@ -106,7 +106,8 @@ struct OverlappingSignInsTests {
     }
 
     @Test(
-        "A sign-in that is replaced during the code exchange gets no tokens, and they are revoked", .timeLimit(.minutes(1)),
+        "If a sign-in is cancelled or replaced during the code exchange, the app gets no tokens, and the received tokens are revoked",
+        .timeLimit(.minutes(1)),
         arguments: ["reset", "start", "cancel"])
     func superseded(how: String) async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())

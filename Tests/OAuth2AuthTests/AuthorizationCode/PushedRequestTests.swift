@@ -15,7 +15,7 @@ struct PushedRequestTests {
     private static let endpoint = JSONValue.string("\(ScriptedIssuer.base)/v1/par")
     private let issuer = ScriptedIssuer(["pushed_authorization_request_endpoint": endpoint])
 
-    @Test("A pushed request sends all parameters to the server, and the browser gets only a reference")
+    @Test("With a pushed authorization request, the server gets all parameters, and the browser gets only the client ID and a reference")
     func pushed() async throws {
         issuer.answer("/v1/par", .json(#"{"request_uri":"urn:okta:par-1 2","expires_in":300}"#, status: 201))
         let flow = try AuthorizationCodeFlow(
@@ -42,7 +42,7 @@ struct PushedRequestTests {
         _ = try await flow.resume(with: try TestSupport.url("com.example.app:/callback?code=c&state=\(context.state)"))
     }
 
-    @Test("A failed pushed request ends the sign-in without a request in the browser", arguments: [400, 500])
+    @Test("If a pushed authorization request fails, the sign-in ends with the server's error", arguments: [400, 500])
     func refused(status: Int) async throws {
         issuer.answer("/v1/par", .refusal("invalid_request", status: status))
         let flow = try AuthorizationCodeFlow(client: issuer.client())
@@ -50,7 +50,7 @@ struct PushedRequestTests {
         #expect(error?.serverError?.code == .invalidRequest && !flow.isAuthenticating)
     }
 
-    @Test("The app can disable pushed requests, unless the server requires them", arguments: [false, true])
+    @Test("The app can disable pushed authorization requests unless the server requires them", arguments: [false, true])
     func disabled(isRequired: Bool) async throws {
         let issuer = ScriptedIssuer([
             "pushed_authorization_request_endpoint": Self.endpoint, "require_pushed_authorization_requests": .bool(isRequired),
@@ -63,7 +63,7 @@ struct PushedRequestTests {
         #expect(Form.query(url)["request_uri"] == (isRequired ? "urn:1" : nil))
     }
 
-    @Test("A required pushed request without a secure endpoint is an error")
+    @Test("A sign-in fails if the endpoint for pushed authorization requests is required but missing, or is not https")
     func noEndpoint() async throws {
         let without = ScriptedIssuer(["require_pushed_authorization_requests": true])
         await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "pushed_authorization_request_endpoint")) {
@@ -73,7 +73,9 @@ struct PushedRequestTests {
         await #expect(throws: OAuth2Error.invalidUrl) { try await AuthorizationCodeFlow(client: unsafe.client()).start() }
     }
 
-    @Test("A response without a request URI is an error that names it", arguments: ["{}", #"{"request_uri":1}"#, "no JSON"])
+    @Test(
+        "A sign-in fails if the response to a pushed authorization request has no request URI",
+        arguments: ["{}", #"{"request_uri":1}"#, "no JSON"])
     func noReference(body: String) async throws {
         issuer.answer("/v1/par", .json(body))
         await #expect(throws: APIClientError.self) { try await AuthorizationCodeFlow(client: issuer.client()).start() }

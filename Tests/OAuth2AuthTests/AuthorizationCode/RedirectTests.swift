@@ -14,7 +14,7 @@ import FoundationNetworking
 struct RedirectTests {
     private let issuer = ScriptedIssuer()
 
-    /// Returns a flow that waits for its redirect. The token endpoint is ready.
+    /// Returns a flow that waits for its redirect. The token endpoint has a response.
     private func waitingFlow(
         _ issuer: ScriptedIssuer? = nil, context: AuthorizationCodeFlow.Context = .init(),
         redirectUri: String = "com.example.app:/callback",
@@ -33,7 +33,7 @@ struct RedirectTests {
 
     private func redirect(_ query: String, to base: String = "com.example.app:/callback") throws -> URL { try url("\(base)?\(query)") }
 
-    @Test("A redirect's code is exchanged with the verifier for tokens")
+    @Test("The code of a redirect is exchanged for tokens with the code verifier")
     func success() async throws {
         let (flow, context) = try await waitingFlow(context: .init(acrValues: ["phr"]))
         let watcher = Watcher()
@@ -83,7 +83,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "A redirect with another state is rejected before anything else is read, and the sign-in continues",
+        "A redirect with a wrong or missing state is rejected, and the sign-in continues",
         arguments: [
             ("code=c&state=wrong", "wrong"), ("code=c", nil), ("error=access_denied&state=wrong", "wrong"), ("error=access_denied", nil),
             ("code=c&state=", ""), ("", nil),
@@ -116,7 +116,7 @@ struct RedirectTests {
         #expect(!flow.isAuthenticating)
     }
 
-    @Test("A redirect with an error returns that error and its description")
+    @Test("If a redirect contains an error, the sign-in throws this error with its description")
     func serverError() async throws {
         let (flow, context) = try await waitingFlow()
         let error = await #expect(throws: OAuth2ServerError.self) {
@@ -154,7 +154,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "An ID token of another request is rejected, and the tokens are revoked", .timeLimit(.minutes(1)),
+        "An ID token with a wrong or missing nonce is rejected, and the tokens of the response are revoked", .timeLimit(.minutes(1)),
         arguments: [JSONValue?.some("other"), .none])
     func nonce(_ nonce: JSONValue?) async throws {
         let (flow, context) = try await waitingFlow(claims: ["nonce": nonce])
@@ -164,13 +164,13 @@ struct RedirectTests {
         #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("An ID token with a too old authentication is rejected")
+    @Test("An ID token whose authentication is older than max_age is rejected")
     func maxAge() async throws {
         let (flow, context) = try await waitingFlow(context: .init(maxAge: 4))
         await #expect(throws: JWTError.exceedsMaxAge) { try await flow.resume(with: redirect("code=c&state=\(context.state)")) }
     }
 
-    @Test("A missing ID token is rejected if one was requested, and the tokens are revoked", .timeLimit(.minutes(1)))
+    @Test("A token response without the requested ID token is rejected, and its tokens are revoked", .timeLimit(.minutes(1)))
     func noIDToken() async throws {
         let (flow, context) = try await waitingFlow()
         issuer.answer("/v1/token", .tokens())
@@ -181,7 +181,8 @@ struct RedirectTests {
         #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("An ID token is not required if none was requested or granted", arguments: ["profile", "openid profile"])
+    @Test(
+        "A token response needs no ID token if the scope openid was not requested or not granted", arguments: ["profile", "openid profile"])
     func withoutOpenID(scope: String) async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client(scope: scope))
         _ = try await flow.start()
@@ -190,7 +191,7 @@ struct RedirectTests {
         #expect(token.idToken == nil)
     }
 
-    @Test("A rejected code ends the sign-in")
+    @Test("If the server rejects the authorization code, the sign-in ends, and a second redirect is rejected")
     func refusedCode() async throws {
         let (flow, context) = try await waitingFlow()
         issuer.answer("/v1/token", .refusal("invalid_grant"))
@@ -202,7 +203,7 @@ struct RedirectTests {
         #expect(issuer.requests("/v1/token").count == 1)
     }
 
-    @Test("The app can read the code of a redirect itself")
+    @Test("The app can read the authorization code from a redirect URL, and a wrong state causes an error")
     func reading() throws {
         let configuration = try issuer.client().configuration
         #expect(try redirect("code=c&state=s").authorizationCode(state: "s", configuration: configuration) == "c")

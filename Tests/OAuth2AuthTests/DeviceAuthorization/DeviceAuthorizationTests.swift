@@ -18,7 +18,7 @@ struct DeviceAuthorizationTests {
             client: try issuer.client(authentication: .clientSecret("s"), clock: clock), additionalParameters: ["audience": "api://x"])
     }
 
-    @Test("The flow starts with the code and the address for the user")
+    @Test("Starting device authorization returns the user code and the verification URL")
     func start() async throws {
         let flow = try flow()
         let watcher = DeviceWatcher()
@@ -36,7 +36,7 @@ struct DeviceAuthorizationTests {
         #expect(watcher.events == ["started", "KDWQ-PLMT"])
     }
 
-    @Test("The flow polls at the server's interval until the user approves")
+    @Test("Device authorization polls at the server's interval, plus five seconds after slow_down, until the user approves")
     func approved() async throws {
         let flow = try flow()
         issuer.answer(
@@ -53,7 +53,9 @@ struct DeviceAuthorizationTests {
             ])
     }
 
-    @Test("The flow ends with the server's error", arguments: ["access_denied", "expired_token", "invalid_grant"])
+    @Test(
+        "Device authorization ends with the server's error if the user denies the request or the server rejects the device code",
+        arguments: ["access_denied", "expired_token", "invalid_grant"])
     func refused(code: String) async throws {
         let flow = try flow()
         issuer.answer("/v1/token", .refusal("authorization_pending"), .refusal(code))
@@ -64,7 +66,7 @@ struct DeviceAuthorizationTests {
         #expect(issuer.requests("/v1/token").count == 2)
     }
 
-    @Test("The flow ends at the expiry of the code and stops polling")
+    @Test("Device authorization stops polling when the device code expires")
     func expired() async throws {
         let flow = try flow()
         issuer.answer("/v1/token", .refusal("authorization_pending"))
@@ -74,7 +76,7 @@ struct DeviceAuthorizationTests {
     }
 
     @Test(
-        "The interval is five seconds by default, and at least one second",
+        "The polling interval of device authorization is five seconds by default, and at least one second",
         arguments: [("", 5.0), (#","interval":0"#, 1)])
     func interval(member: String, wait: TimeInterval) async throws {
         let flow = try flow(#"{"device_code":"d","user_code":"u","verification_uri":"https://a.example","expires_in":"60"\#(member)}"#)
@@ -85,14 +87,14 @@ struct DeviceAuthorizationTests {
         #expect(issuer.clock.waits == [wait])
     }
 
-    /// JSON values in place of a number of seconds.
+    /// JSON values that a hostile server sends where a number of seconds is expected.
     static let hostileValues = [
         "-1", "0", "0.001", "1e300", "-1e300", "1e-300", "9223372036854775807", "9223372036854775808", "-9223372036854775809", #""1e300""#,
         #""NaN""#, #""inf""#, #""-1""#, #""soon""#, "null", "true", "[5]", "{}", "1e400",
     ]
 
     @Test(
-        "The wait for approval is at most an hour, with at least a second between requests, whatever the server sends",
+        "Regardless of the server's numbers, device authorization waits at most an hour, and at least a second between polls",
         arguments: hostileValues)
     func hostileNumbers(value: String) async throws {
         for (lifetime, interval) in [(value, "5"), ("600", value), (value, value)] {
@@ -118,7 +120,7 @@ struct DeviceAuthorizationTests {
     }
 
     @Test(
-        "A response without a code, or with an insecure address, is an error",
+        "A device authorization response with a missing member or an insecure URL causes an error that names the member",
         arguments: [
             (#"{"user_code":"u","verification_uri":"https://a.example","expires_in":60}"#, "device_code"),
             (#"{"device_code":"d","verification_uri":"https://a.example","expires_in":60}"#, "user_code"),
@@ -132,7 +134,7 @@ struct DeviceAuthorizationTests {
         #expect(error == .cannotParseResponse(error: ClaimError.missingRequiredValue(key: member)) && !flow.isAuthenticating)
     }
 
-    @Test("The flow fails if the server does not support it")
+    @Test("Device authorization fails if the server has no device authorization endpoint")
     func notOffered() async throws {
         let issuer = ScriptedIssuer(["device_authorization_endpoint": .null])
         await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "device_authorization_endpoint")) {
@@ -140,13 +142,15 @@ struct DeviceAuthorizationTests {
         }
     }
 
-    @Test("The flow cannot be resumed before its start")
+    @Test("Device authorization cannot be resumed before its start")
     func notStarted() async throws {
         let flow = try flow()
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume() }
     }
 
-    @Test("Cancelling ends the flow immediately and stops polling", .timeLimit(.minutes(1)), arguments: ["cancel", "reset", "start"])
+    @Test(
+        "Cancelling, resetting or restarting device authorization ends the wait immediately and stops polling", .timeLimit(.minutes(1)),
+        arguments: ["cancel", "reset", "start"])
     func givenUp(how: String) async throws {
         let clock = ManualClock()
         let flow = try flow(clock: clock)
@@ -164,7 +168,9 @@ struct DeviceAuthorizationTests {
         #expect(flow.isAuthenticating == (how == "start") && issuer.requests("/v1/token").count == 1)
     }
 
-    @Test("Concurrent calls get the same result, and cancelling one does not affect the other", .timeLimit(.minutes(1)))
+    @Test(
+        "Concurrent calls that resume device authorization get the same result, and cancelling one call does not affect the others",
+        .timeLimit(.minutes(1)))
     func together() async throws {
         let clock = ManualClock()
         let flow = try flow(clock: clock)
@@ -179,13 +185,13 @@ struct DeviceAuthorizationTests {
         clock.advance(by: 60)
         let token = try await first.value
         for other in others {
-            // A call that began after the end of the first one is too late.
+            // A call that begins after the end of the first call throws an error.
             do { #expect(try await other.value == token) } catch { #expect(error as? OAuth2Error == .invalidContext) }
         }
         #expect(issuer.requests("/v1/token").count == 2 && !flow.isAuthenticating)
     }
 
-    @Test("Tokens that arrive after a cancellation are revoked", .timeLimit(.minutes(1)))
+    @Test("If tokens arrive after device authorization is cancelled, the client revokes the tokens", .timeLimit(.minutes(1)))
     func late() async throws {
         let flow = try flow()
         let gate = Gate()

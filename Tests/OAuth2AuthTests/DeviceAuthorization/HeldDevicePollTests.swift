@@ -22,7 +22,7 @@ struct HeldDevicePollTests {
         return DeviceAuthorizationFlow(client: try issuer.client())
     }
 
-    @Test("Only polls ask the server to hold them for 25 seconds, and wait longer than that for the response")
+    @Test("Only device authorization polls ask the server to wait 25 seconds, and their timeout is 30 to 60 seconds")
     func header() async throws {
         let flow = try flow()
         issuer.answer("/v1/token", .refusal("authorization_pending"), .tokens())
@@ -34,7 +34,7 @@ struct HeldDevicePollTests {
         #expect(issuer.requests("/device/authorize").map { $0.value(forHTTPHeaderField: "Prefer") } == [nil])
     }
 
-    @Test("The interval counts from sending: after a poll that was held for longer, the next one follows immediately")
+    @Test("If the server holds a device authorization poll longer than the interval, the next poll follows immediately")
     func interval() async throws {
         let flow = try flow()
         issuer.on("/v1/token") { [clock = issuer.clock] _, count in

@@ -17,7 +17,7 @@ struct GrantFlowsTests {
         ]) { own, _ in own }
     }
 
-    @Test("A user name and password return tokens")
+    @Test("The resource owner flow exchanges a user name and a password for tokens")
     func resourceOwner() async throws {
         issuer.answer("/v1/token", .tokens(["id_token": try issuer.idToken()]))
         let flow = try issuer.client().resourceOwnerFlow(additionalParameters: Self.further)
@@ -29,12 +29,14 @@ struct GrantFlowsTests {
             ])
     }
 
-    @Test("Tokens of a replaced sign-in are discarded and revoked", .timeLimit(.minutes(1)))
+    @Test(
+        "If tokens arrive for a sign-in that the flow has already ended, the client discards and revokes the tokens",
+        .timeLimit(.minutes(1)))
     func late() async throws {
         issuer.answer("/v1/token", .tokens())
         let flow = try issuer.client(scope: "profile").resourceOwnerFlow()
         let token = try await flow.start(username: "jane", password: "secret")
-        // The flow has forgotten this call, whose response had arrived.
+        // The flow no longer waits for this call, although the call has a response.
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.finish(FlowCall<Token>()) { token } }
         await issuer.awaits("/v1/revoke", 2)
         #expect(Set(issuer.forms("/v1/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])
@@ -52,7 +54,7 @@ struct GrantFlowsTests {
             ])
     }
 
-    @Test("A device secret and an ID token return the tokens of another app")
+    @Test("The token exchange flow exchanges a device secret and an ID token for tokens")
     func nativeSSO() async throws {
         issuer.answer("/v1/token", .tokens(["issued_token_type": "urn:ietf:params:oauth:token-type:access_token"]))
         let flow = try issuer.client().tokenExchangeFlow()
@@ -71,7 +73,7 @@ struct GrantFlowsTests {
     }
 
     @Test(
-        "An exchanged token has the token type of RFC 8693",
+        "A token exchange request has the token types of RFC 8693",
         arguments: [
             (TokenExchangeFlow.TokenType.Kind.accessToken, "access_token"), (.refreshToken, "refresh_token"), (.idToken, "id_token"),
         ])
@@ -86,7 +88,7 @@ struct GrantFlowsTests {
         #expect("\(TokenExchangeFlow.TokenType.actor(type: kind, value: "secret"))" == "actor(\(kind.rawValue))")
     }
 
-    @Test("A token exchange needs a subject token")
+    @Test("If the subject token is missing, a token exchange fails without a request")
     func noSubject() async throws {
         let flow = try issuer.client().tokenExchangeFlow()
         await #expect(throws: OAuth2Error.missingToken(type: .idToken)) {
@@ -95,7 +97,7 @@ struct GrantFlowsTests {
         #expect(issuer.requests("/v1/token").isEmpty)
     }
 
-    @Test("A rejected request returns the server's error and informs the delegates")
+    @Test("If the server rejects a password sign-in, the flow throws the server's error and informs its delegates")
     func refused() async throws {
         issuer.answer("/v1/token", .refusal("invalid_grant"), .tokens())
         let flow = try issuer.client().resourceOwnerFlow()
@@ -107,7 +109,7 @@ struct GrantFlowsTests {
         #expect(watcher.events.suffix(3) == ["started", "token", "finished"])
     }
 
-    @Test("An invalid ID token is rejected")
+    @Test("A password sign-in fails if the ID token has another audience")
     func badIDToken() async throws {
         issuer.answer("/v1/token", .tokens(["id_token": try issuer.idToken(["aud": "other"])]))
         await #expect(throws: JWTError.invalidAudience) {
@@ -115,7 +117,9 @@ struct GrantFlowsTests {
         }
     }
 
-    @Test("A replaced or cancelled sign-in gets no tokens, and they are revoked", .timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(
+        "If a password sign-in is cancelled or reset during its request, the app gets no tokens, and the received tokens are revoked",
+        .timeLimit(.minutes(1)), arguments: [false, true])
     func superseded(byCancelling: Bool) async throws {
         let gate = Gate()
         issuer.on("/v1/token") { _, _ in
@@ -134,7 +138,7 @@ struct GrantFlowsTests {
         #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("Completion handlers get the results of the calls")
+    @Test("The completion handler of a password sign-in receives the tokens or the server's error")
     func completions() async throws {
         issuer.answer("/v1/token", .tokens(), .refusal("invalid_grant"))
         let flow = try issuer.client().resourceOwnerFlow()

@@ -28,7 +28,7 @@ struct SessionTokenFlowTests {
         try issuer.client(redirectUri: redirectUri).sessionTokenFlow(additionalParameters: ["audience": "api://x"])
     }
 
-    @Test("The code comes from the redirect, and the session token is sent once")
+    @Test("The session token is sent only in the authorize request, and the code of the redirect is exchanged for tokens")
     func success() async throws {
         redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")") }
         let flow = try flow()
@@ -41,7 +41,7 @@ struct SessionTokenFlowTests {
     }
 
     @Test(
-        "Redirects of the server itself are followed",
+        "A session token sign-in follows redirects within the server",
         arguments: ["/oauth2/default/v1/step", "https://id.example.com/oauth2/default/v1/step"])
     func steps(location: String) async throws {
         redirecting { .redirect("\(location)?state=\($0["state"] ?? "")") }
@@ -53,7 +53,7 @@ struct SessionTokenFlowTests {
     }
 
     @Test(
-        "The redirect URI is never requested, even if it is https or on this machine",
+        "A session token sign-in never requests the redirect URI, even if the URI is https or on loopback",
         arguments: ["https://app.example.com/cb", "http://127.0.0.1:9/cb"])
     func webRedirect(redirectUri: String) async throws {
         redirecting { .redirect("\(redirectUri)?code=c&state=\($0["state"] ?? "")") }
@@ -61,7 +61,7 @@ struct SessionTokenFlowTests {
         #expect(issuer.requests("/cb").isEmpty)
     }
 
-    @Test("A page, a redirect without a target and a redirect loop are errors")
+    @Test("A session token sign-in fails if the server responds with a page, a redirect without a target or a redirect loop")
     func page() async throws {
         for reply in [
             ScriptedIssuer.Reply.json("<html>"), .redirect(nil), .redirect("\(ScriptedIssuer.base)/v1/authorize?nonce=n&state=s"),
@@ -73,7 +73,7 @@ struct SessionTokenFlowTests {
         await #expect(throws: APIClientError.statusCode(400)) { try await flow().start(with: "used") }
     }
 
-    @Test("No network error contains the session token")
+    @Test("A network error of a session token sign-in does not contain the session token")
     func networkError() async throws {
         issuer.on("/v1/authorize") { request, _ in
             let url = try #require(request.url)
@@ -86,7 +86,7 @@ struct SessionTokenFlowTests {
         #expect(!"\(inner) \(inner.userInfo) \(inner.localizedDescription)".contains("secret-1"))
     }
 
-    @Test("A context that another flow used gets new random values")
+    @Test("An authorization context that is reused for a session token sign-in gets a new state, nonce and PKCE challenge")
     func reusedContext() async throws {
         redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")") }
         let context = SessionTokenFlow.Context()
@@ -99,7 +99,7 @@ struct SessionTokenFlowTests {
         }
     }
 
-    @Test("A redirect to another server is not followed")
+    @Test("A session token sign-in does not follow a redirect to another server")
     func elsewhere() async throws {
         redirecting { _ in .redirect("https://evil.example.com/?x=1") }
         await #expect(throws: OAuth2Error.redirectUri(try url("https://evil.example.com/"), reason: .hostOrPath)) {
@@ -107,7 +107,7 @@ struct SessionTokenFlowTests {
         }
     }
 
-    @Test("Another state is rejected, and the server's error is returned")
+    @Test("A session token sign-in rejects a redirect with a wrong state, and throws the error that a redirect contains")
     func refusals() async throws {
         redirecting { _ in .redirect("com.example.app:/callback?code=c&state=x") }
         await #expect(throws: OAuth2Error.redirectUri(try url("com.example.app:/callback"), reason: .state("x"))) {
@@ -118,14 +118,14 @@ struct SessionTokenFlowTests {
         #expect(error?.code == .other(code: "login_required") && issuer.requests("/v1/token").isEmpty)
     }
 
-    @Test("A response of another issuer is rejected")
+    @Test("A session token sign-in rejects a redirect with another issuer")
     func issuerOfAnswer() async throws {
         redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")&iss=https%3A%2F%2Fevil.example.com") }
         let error = await #expect(throws: AuthorizationIssuerError.self) { try await flow().start(with: "s") }
         #expect(error?.found == "https://evil.example.com" && issuer.requests("/v1/token").isEmpty)
     }
 
-    @Test("The request is never pushed, because a pushed request cannot carry the session token")
+    @Test("A session token sign-in never uses a pushed authorization request")
     func notPushed() async throws {
         let issuer = ScriptedIssuer(["pushed_authorization_request_endpoint": .string("\(ScriptedIssuer.base)/v1/par")])
         issuer.on("/v1/authorize") { _, _ in .redirect("com.example.app:/callback?error=login_required&state=x") }
@@ -134,7 +134,7 @@ struct SessionTokenFlowTests {
         #expect(Form.query(try #require(issuer.requests("/v1/authorize").first?.url))["sessionToken"] == "s")
     }
 
-    @Test("A sign-in needs a redirect URI")
+    @Test("A session token flow cannot be created without a redirect URI")
     func noRedirect() throws {
         #expect(throws: OAuth2Error.redirectUriRequired) { try issuer.client(redirectUri: nil).sessionTokenFlow() }
     }

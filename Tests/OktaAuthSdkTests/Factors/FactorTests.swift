@@ -9,7 +9,7 @@ import FoundationNetworking
 @MainActor
 @Suite("Factors of the classic API")
 struct FactorTests {
-    /// Enrols a factor of a kind, and returns the sent request.
+    /// Enrolls a factor of a kind, and returns the sent request.
     private func enrolling<Factor: OktaFactor>(
         _ type: Factor.Type, _ described: String, next: String, _ enroll: @MainActor (Factor) async throws -> OktaAuthStatus
     ) async throws -> (sent: String, status: OktaAuthStatus) {
@@ -25,7 +25,7 @@ struct FactorTests {
         return (try org.lastSent, after)
     }
 
-    /// Returns the only factor of the list.
+    /// Returns the only factor in a list.
     private func required<Factor: OktaFactor>(_ org: Org, _ type: Factor.Type, _ described: String) async throws -> Factor {
         let status = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(described))
         let factor = try #require(status.availableFactors.first as? Factor)
@@ -34,7 +34,7 @@ struct FactorTests {
     }
 
     @Test(
-        "Each factor type has its class, and unknown types have the class for other factors",
+        "Each factor type is represented by its class, and unknown types by OktaFactorOther",
         arguments: [
             ("sms", "OktaFactorSms"), ("call", "OktaFactorCall"), ("push", "OktaFactorPush"), ("question", "OktaFactorQuestion"),
             ("token", "OktaFactorToken"), ("token:software:totp", "OktaFactorTotp"), ("email", "OktaFactorOther"),
@@ -52,7 +52,7 @@ struct FactorTests {
         #expect(factor.responseDelegate === status)
     }
 
-    @Test("A text message factor can be enrolled, activated, selected, sent again and verified")
+    @Test("A text message factor can be enrolled, activated, selected and verified, and its code can be sent again")
     func sms() async throws {
         let enrolled = try await enrolling(OktaFactorSms.self, Answers.enrollable("sms"), next: Answers.activation("sms", resends: true)) {
             try await $0.enroll(phoneNumber: "+34600111512")
@@ -146,7 +146,7 @@ struct FactorTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify {"passCode":"654321","stateToken":"state-1"}"#)
     }
 
-    @Test("A security question can be chosen, enrolled with its answer, selected with its answer, and answered")
+    @Test("A security question can be enrolled with its answer, selected, and answered")
     func question() async throws {
         let questions = Answers.link("questions", "/../users/00uAna/factors/questions", method: "GET")
         let enrolled = try await enrolling(
@@ -191,7 +191,7 @@ struct FactorTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify {"answer":"Annie","stateToken":"state-1"}"#)
     }
 
-    @Test("A token can be enrolled with one or two codes, selected with its code by its own link, and verified")
+    @Test("A token factor can be enrolled with one or two codes, selected with a code, and verified")
     func token() async throws {
         let enrolled = try await enrolling(OktaFactorToken.self, Answers.enrollable("token", provider: "RSA"), next: Answers.success) {
             try await $0.enroll(credentialId: "ana", passCode: "1234567890")
@@ -219,7 +219,7 @@ struct FactorTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify {"passCode":"654321","stateToken":"state-1"}"#)
     }
 
-    @Test("A hardware token is enrolled with its code alone")
+    @Test("A hardware token can be enrolled with only a code")
     func hardwareToken() async throws {
         let enrolled = try await enrolling(
             OktaFactorOther.self, Answers.enrollable("token:hardware", provider: "YUBICO"), next: Answers.success
@@ -231,7 +231,7 @@ struct FactorTests {
                 + #""provider":"YUBICO","stateToken":"state-1"}"#)
     }
 
-    @Test("Any other factor sends the app's body, and its response becomes a status")
+    @Test("For a factor of an unknown type, the app can send its own request body, and the response becomes a status")
     func other() async throws {
         let org = try Org()
         let factor = try await required(org, OktaFactorOther.self, Answers.selectable("u2f", provider: "FIDO"))
@@ -251,7 +251,7 @@ struct FactorTests {
         }
     }
 
-    @Test("Of several resend links, the factor uses its own")
+    @Test("If the response has several resend links, a factor uses the link of its own type")
     func resendsItsOwn() async throws {
         let org = try Org()
         let two =
@@ -268,7 +268,7 @@ struct FactorTests {
         #expect(!none.canResend())
     }
 
-    @Test("A factor works after its status is released, before and during its request")
+    @Test("A factor can still be verified after its status object is released")
     func outlivesItsStatus() async throws {
         let org = try Org()
         org.start.rememberDevice = true
@@ -283,7 +283,7 @@ struct FactorTests {
         #expect(try org.last.query == "rememberDevice=true")
     }
 
-    @Test("A factor without a status returns an error that says so")
+    @Test("A factor that was created without a status object throws an internalError")
     func detached() async throws {
         let described = try JSONDecoder().decode(
             EmbeddedResponse.Factor.self, from: Data(Answers.selectable("sms").utf8))

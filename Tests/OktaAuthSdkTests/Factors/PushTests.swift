@@ -27,7 +27,7 @@ struct PushTests {
         return try #require(status.factor as? OktaFactorPush)
     }
 
-    @Test("A device is enrolled by a QR code or a link, and polled until it is active")
+    @Test("A push factor can be enrolled by QR code, text message or email, and polls until its activation")
     func activation() async throws {
         let org = try Org()
         let enroll = try await org.status(OktaAuthStatusFactorEnroll.self, Answers.enroll(Answers.enrollable("push")))
@@ -56,7 +56,7 @@ struct PushTests {
         #expect(try org.lastSent == #"POST /factors/fac1/lifecycle/activate/poll {"stateToken":"state-1"}"#)
     }
 
-    @Test("An expired activation can be restarted")
+    @Test("An expired activation of a push factor can be restarted")
     func activationAnew() async throws {
         let org = try Org()
         let status = try await org.status(
@@ -71,7 +71,7 @@ struct PushTests {
         #expect(try org.lastSent == #"POST /factors/fac1/lifecycle/activate {"stateToken":"state-1"}"#)
     }
 
-    @Test("The first factor object polls until the user approves, and each waiting response can have a number")
+    @Test("A push factor polls until the user approves, and each waiting response can contain a number to pick")
     func approval() async throws {
         let org = try Org()
         let push = try await waitingPush(org)
@@ -90,7 +90,7 @@ struct PushTests {
     }
 
     @Test(
-        "A denial and a timeout end polling, and another push can be sent",
+        "A denied or timed-out push ends polling, and the app can send another push",
         arguments: [
             ("REJECTED", OktaAPISuccessResponse.FactorResult.rejected), ("TIMEOUT", .timeout),
         ])
@@ -109,7 +109,7 @@ struct PushTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify/resend {"stateToken":"state-1"}"#)
     }
 
-    @Test("A rate limit and a temporary connection failure do not end polling")
+    @Test("A rate limit or a temporary connection failure does not end the polling of a push")
     func trouble() async throws {
         let org = try Org()
         let push = try await waitingPush(org)
@@ -119,7 +119,7 @@ struct PushTests {
         #expect(try await push.pollFactorResult(clock: clock) is OktaAuthStatusSuccess)
     }
 
-    @Test("A permanent connection failure and an expired transaction end polling")
+    @Test("A permanent connection failure or an expired transaction ends the polling of a push with an error")
     func lost() async throws {
         let org = try Org()
         let push = try await waitingPush(org)
@@ -134,7 +134,7 @@ struct PushTests {
         await #expect { _ = try await push.pollFactorResult(clock: clock) } throws: { refusalCode($0) == "E0000011" }
     }
 
-    @Test("Polling keeps to the minimum interval")
+    @Test("Polling a push waits at least a second between polls, even if the app passes a shorter interval")
     func bounded() async throws {
         let org = try Org()
         let push = try await waitingPush(org)
@@ -145,7 +145,7 @@ struct PushTests {
         #expect(clock.now.timeIntervalSince(began) == 2)
     }
 
-    @Test("The guide's example polls with closures until the decision")
+    @Test("The guide's example polls a push with closures until the server responds with a final status")
     func listing() async throws {
         let org = try Org()
         let push = try await waitingPush(org)

@@ -5,7 +5,7 @@ import Testing
 @MainActor
 @Suite("Responses of the classic API")
 struct AnswerTests {
-    @Test("An error keeps its code, its causes, its HTTP status and the end of the rate limit")
+    @Test("A server error of the classic API contains the code, the causes, the HTTP status and the end of the rate limit")
     func refusal() async throws {
         let org = try Org()
         org.server.answer(
@@ -28,7 +28,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("An error without causes is described by its summary, and an empty one gets a text")
+    @Test("A server error without causes is described by its summary, or by a default text if the summary is missing")
     func texts() async throws {
         let org = try Org()
         for (body, text) in [
@@ -42,7 +42,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Invalid responses have distinct errors")
+    @Test("A connection failure, an empty response and a response without JSON cause different errors")
     func noAnswers() async throws {
         let org = try Org()
         func error() async -> OktaError? {
@@ -66,7 +66,7 @@ struct AnswerTests {
         guard case .responseSerializationError = await error() else { return #expect(Bool(false), "no JSON in a refusal") }
     }
 
-    @Test("No description of a response or an error contains a token, a secret or a body")
+    @Test("No description of a response or an error of the classic API contains a token, a secret or a response body")
     func nothingSecret() async throws {
         let org = try Org()
         let secret = Answers.activation("token:software:totp", embedded: #"{"sharedSecret":"MFXGCLLSOVUXUMJS","encoding":"base32"}"#)
@@ -90,7 +90,7 @@ struct AnswerTests {
         for word in ["state-1", "MFXGCLLSOVUXUMJS", "sid-secret"] { #expect(!shown.contains(word)) }
     }
 
-    @Test("Variants of other servers are decoded too")
+    @Test("Responses of the classic API are decoded in the variants that other servers send")
     func lenient() async throws {
         let org = try Org()
         let listed = Answers.transaction(
@@ -119,7 +119,7 @@ struct AnswerTests {
             try await org.status(OktaAuthStatusSuccess.self, answer).user?.passwordChanged == Date(timeIntervalSince1970: 1_927_699_200))
     }
 
-    @Test("Policies, and the target and issuer of a step-up, are decoded")
+    @Test("Policies in responses, and the target and the issuer of a step-up response, are decoded")
     func embedded() async throws {
         let org = try Org()
         let required = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(Answers.selectable("push")))
@@ -142,7 +142,7 @@ struct AnswerTests {
         #expect(stepUp.model.embedded?.authentication?.issuer?.uri == "exkPay")
     }
 
-    @Test("A decoded response is encoded unchanged")
+    @Test("A decoded response of the classic API has the same values after it is encoded and decoded again")
     func roundTrip() throws {
         for text in [Answers.success, Answers.passwordExpired, Answers.required(Answers.selectable("push")), Answers.recoveryChallenge] {
             let first = try JSONDecoder().decode(OktaAPISuccessResponse.self, from: Data(text.utf8))
@@ -158,7 +158,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Each wire value is recognized by its exact spelling, and an unknown value is kept unchanged")
+    @Test("Documented values of a response are recognized, and an unknown value or spelling is kept unchanged")
     func words() {
         #expect(FactorType(raw: "SMS") == .sms && FactorType(raw: "Web") == .web && FactorType(raw: "EMAIL") == .email)
         #expect(FactorType(raw: "Push") == .unknown("Push"))

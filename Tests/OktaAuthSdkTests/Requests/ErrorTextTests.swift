@@ -8,7 +8,7 @@ struct ErrorTextTests {
         try JSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    @Test("Each error has its own text, which every description returns")
+    @Test("Each OktaError has a different text, which all description properties return")
     func texts() throws {
         let refusal = try Self.decoded(OktaAPIErrorResponse.self, Answers.refusal("E0000011", "The token is invalid."))
         let answer = try Self.decoded(OktaAPISuccessResponse.self, #"{"status":"CONSENT_REQUIRED"}"#)

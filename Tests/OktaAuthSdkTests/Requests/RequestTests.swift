@@ -9,7 +9,7 @@ import FoundationNetworking
 @MainActor
 @Suite("Requests of the classic API")
 struct RequestTests {
-    @Test("Each request has content type and accept headers, is not cached, and times out after a minute")
+    @Test("Each request to the classic API has content type and accept headers, is not cached, and times out after a minute")
     func headers() async throws {
         let org = try Org()
         _ = try await org.status(OktaAuthStatusSuccess.self, Answers.success)
@@ -23,7 +23,7 @@ struct RequestTests {
     }
 
     @Test(
-        "Paths are relative to the organization's URL, without the path of an issuer",
+        "Request paths are relative to the organization's URL, without the path of an issuer",
         arguments: [
             ("https://id.example.test", "https://id.example.test/api/v1/authn"),
             ("https://id.example.test/", "https://id.example.test/api/v1/authn"),
@@ -38,7 +38,7 @@ struct RequestTests {
     }
 
     @Test(
-        "A password is not sent over plain http, except to loopback",
+        "A sign-in fails without a request if the organization's URL is not https and not on loopback",
         arguments: ["http://id.example.test", "ftp://id.example.test", "id.example.test"])
     func plain(domain: String) async throws {
         let org = try Org(domain)
@@ -51,7 +51,7 @@ struct RequestTests {
         #expect(org.server.arrivals.isEmpty)
     }
 
-    @Test("A link is used unchanged, with its query, and without a question mark if it has none")
+    @Test("The SDK keeps the query of a link from a response, and appends its own parameters to it")
     func links() async throws {
         let org = try Org()
         let status = try await org.status(
@@ -71,7 +71,7 @@ struct RequestTests {
         #expect(try org.last.url == "https://id.example.test/api/v1/authn/factors/fac1/verify")
     }
 
-    @Test("The user's options are sent with each factor request, and options for pushes only with pushes")
+    @Test("rememberDevice is sent with each factor request, and autoPush only with requests for a push factor")
     func wishes() async throws {
         let org = try Org()
         let required = try await org.status(
@@ -92,7 +92,7 @@ struct RequestTests {
         #expect(try await !org.status(OktaAuthStatusSuccess.self, Answers.success).canRememberDevice)
     }
 
-    @Test("The device token is sent as a cookie, only to the organization")
+    @Test("The device token is sent as a cookie to the organization, but not to other hosts")
     func deviceToken() async throws {
         let org = try Org()
         let name = OktaAPI.makeDeviceToken()
@@ -114,7 +114,7 @@ struct RequestTests {
         #expect(try org.last.header("X-Device-Fingerprint") == "print")
     }
 
-    @Test("A header value with a line break is not sent")
+    @Test("A request whose header value contains a line break fails and is not sent")
     func headerInjection() async throws {
         let org = try Org()
         org.start.restApi.deviceToken = "a\r\nAuthorization: SSWS x"
@@ -126,7 +126,7 @@ struct RequestTests {
         #expect(org.server.arrivals.isEmpty)
     }
 
-    @Test("Each function of the API sends the documented request")
+    @Test("Each function of OktaAPI sends the documented request")
     func functions() async throws {
         let org = try Org()
         let api = org.start.restApi
@@ -181,7 +181,7 @@ struct RequestTests {
         #expect(org.server.arrivals.compactMap(\.query) == ["autoPush=false&rememberDevice=true"])
     }
 
-    @Test("The app can build and run its own request")
+    @Test("The app can build and run a custom OktaAPIRequest")
     func byHand() async throws {
         let org = try Org()
         org.server.answer(Answers.lockedOut)
@@ -207,7 +207,7 @@ struct RequestTests {
         #expect(last.request.httpBody == Data())
     }
 
-    @Test("A session token can be exchanged once for a session, or for a page that sets the cookie")
+    @Test("A session token can be exchanged for a session, or used in the URL of a page that sets the session cookie")
     func sessions() async throws {
         let org = try Org("https://id.example.test/oauth2/default")
         let success = try await org.status(OktaAuthStatusSuccess.self, Answers.success)

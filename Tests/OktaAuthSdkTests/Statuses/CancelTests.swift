@@ -14,7 +14,9 @@ struct CancelTests {
         try await org.status(OktaAuthStatusFactorChallenge.self, Answers.challenge("push", next: "poll", result: "WAITING"))
     }
 
-    @Test("Cancelling revokes the transaction, whatever the body of the response", arguments: ["{}", #"{"_embedded":{}}"#, ""])
+    @Test(
+        "Cancelling a classic transaction sends the state token, and succeeds regardless of the response body",
+        arguments: ["{}", #"{"_embedded":{}}"#, ""])
     func cancels(body: String) async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -24,7 +26,7 @@ struct CancelTests {
         #expect(try org.lastSent == #"POST /cancel {"stateToken":"state-1"}"#)
     }
 
-    @Test("Both closures of a cancellation are optional")
+    @Test("A classic transaction can be cancelled without callback closures")
     func withoutClosures() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -35,14 +37,14 @@ struct CancelTests {
         #expect(try org.last.path == "/api/v1/authn/cancel")
     }
 
-    @Test("Cancelling before a transaction sends nothing")
+    @Test("Cancelling before a classic transaction has started sends no request")
     func unauthenticated() async throws {
         let org = try Org()
         try await org.start.cancelTransaction()
         #expect(org.server.arrivals.isEmpty)
     }
 
-    @Test("After a cancellation, pending responses call no closure, and awaiting calls throw")
+    @Test("After a classic transaction is cancelled, responses to pending requests call no closure, and awaiting calls throw")
     func dropsAnswers() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -58,7 +60,7 @@ struct CancelTests {
         while !isSent() { await heard.turn() }
         var isCancelled = false
         status.cancel(onSuccess: { isCancelled = true }, onError: { heard.error($0) })
-        // The response to the cancellation arrives first.
+        // The response to the cancellation arrives before the response to the poll.
         org.server.releaseLatestFirst()
         await #expect(throws: CancellationError.self) { try await waiter.value }
         await heard.turn()
@@ -66,7 +68,7 @@ struct CancelTests {
         #expect(heard.count == 0)
     }
 
-    @Test("A response during the cancellation is delivered only if the cancellation fails")
+    @Test("A response that arrives while a transaction is being cancelled is delivered only if the cancellation fails")
     func comesAfterAll() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -87,7 +89,7 @@ struct CancelTests {
         #expect(polled.statuses.map(\.statusType) == [.success])
     }
 
-    @Test("Another transaction of the same start is not cancelled")
+    @Test("Cancelling a classic transaction does not affect the next sign-in with the same start status")
     func another() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -100,7 +102,7 @@ struct CancelTests {
         #expect(try await next.availableFactors.first?.select() is OktaAuthStatusFactorChallenge)
     }
 
-    @Test("Cancelling the task ends the wait immediately, and a late response has no effect")
+    @Test("Cancelling the task of a factor request ends the wait immediately with a CancellationError")
     func taskCancelled() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -114,7 +116,7 @@ struct CancelTests {
         await Heard().turn()
     }
 
-    @Test("A cancelled request calls no closure")
+    @Test("A cancelled OktaAPIRequest does not call its completion closure")
     func requestCancelled() async throws {
         let org = try Org()
         let listener = StepByStep()
@@ -128,7 +130,7 @@ struct CancelTests {
         #expect(results == 0)
     }
 
-    /// Keeps each request until the test answers it.
+    /// An HTTP library that keeps each request until the test answers it.
     @MainActor
     private final class StepByStep: @MainActor OktaHTTPRequestListenerProtocol {
         var waiting: [(String, Int) -> Void] = []

@@ -10,7 +10,7 @@ import FoundationNetworking
 @Suite("Entry points of the classic API")
 struct EntryPointTests {
     @Test(
-        "An unlock and a recovery send the user name and the lower-case channel",
+        "An unlock or password recovery request contains the user name and the channel in lower case",
         arguments: [
             (OktaRecoveryFactors.sms, "sms"), (.call, "call"), (.email, "email"),
         ])
@@ -24,7 +24,7 @@ struct EntryPointTests {
         #expect(try org.lastSent == #"POST /recovery/password {"factorType":"\#(word)","username":"ana"}"#)
     }
 
-    @Test("A transaction can be resumed by its state token")
+    @Test("A classic transaction can be resumed by its state token")
     func fetch() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(Answers.selectable("sms")))
@@ -32,7 +32,7 @@ struct EntryPointTests {
         #expect(status.stateToken == "state-1")
     }
 
-    @Test("A recovery token starts its transaction without a state token")
+    @Test("A recovery token starts a recovery transaction, and the request contains no state token")
     func recoveryToken() async throws {
         let org = try Org()
         org.server.answer(Answers.recovery)
@@ -41,7 +41,7 @@ struct EntryPointTests {
         #expect(status is OktaAuthStatusRecovery)
     }
 
-    @Test("An activation token starts its transaction without other parameters")
+    @Test("An activation token starts a transaction, and the request contains no user name or password")
     func activationToken() async throws {
         let org = try Org()
         org.server.answer(Answers.passwordReset)
@@ -50,7 +50,7 @@ struct EntryPointTests {
         #expect(try org.lastSent == "POST  {" + options + #","token":"activation-1"}"#)
     }
 
-    @Test("The class functions reach a server over the network, and report errors on the main queue")
+    @Test("The class functions of OktaAuthSdk report a connection failure once, on the main queue")
     func classFunctions() async throws {
         // No server listens on the discard port.
         let url = try #require(URL(string: "http://127.0.0.1:9"))
@@ -72,7 +72,7 @@ struct EntryPointTests {
         }
     }
 
-    @Test("A closure is called once, asynchronously, on the main queue, whatever the thread of the response")
+    @Test("A closure of the classic API is called once, asynchronously, on the main queue")
     func callsBackOnce() async throws {
         let org = try Org()
         let heard = Heard()
@@ -84,7 +84,7 @@ struct EntryPointTests {
         #expect(heard.errors.isEmpty)
     }
 
-    @Test("Only the first of two responses of an HTTP implementation counts")
+    @Test("If the app's HTTP implementation responds twice to a request, only the first response is used")
     func answersTwice() async throws {
         let org = try Org()
         org.start.restApi.httpRequestListener = TwiceAnswering(body: Answers.success)
@@ -94,7 +94,7 @@ struct EntryPointTests {
         #expect(heard.count == 1)
     }
 
-    @Test("A call that the status does not allow fails on the main queue, and sends nothing")
+    @Test("A call that the current status does not allow fails asynchronously on the main queue, without a request")
     func refusedLater() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusSuccess.self, Answers.success)
@@ -107,7 +107,7 @@ struct EntryPointTests {
         #expect(org.server.arrivals.count == sent)
     }
 
-    /// Calls back twice in a row.
+    /// An HTTP library that calls the completion handler twice.
     private final class TwiceAnswering: OktaHTTPRequestListenerProtocol {
         let body: String
 

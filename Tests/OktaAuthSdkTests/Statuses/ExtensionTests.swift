@@ -32,7 +32,7 @@ private final class ConsentHandler: OktaAuthStatusResponseHandler {
     }
 }
 
-/// An app's own polling: the handler keeps polling, and the app gets only the result.
+/// A handler with its own polling. The app gets only the result.
 private final class PollingHandler: OktaAuthStatusResponseHandler {
     override func handleServerResponse(
         _ response: OktaAPIRequest.Result, currentStatus: OktaAuthStatus, onStatusChanged: @escaping (_ newState: OktaAuthStatus) -> Void,
@@ -75,10 +75,10 @@ private final class FailingHandler: OktaAuthStatusResponseHandler {
     }
 }
 
-/// Calls back from another thread.
+/// A handler that continues on another thread.
 private final class DistantHandler: OktaAuthStatusResponseHandler {
     private struct Call: @unchecked Sendable {
-        // Safe because it is called once, there.
+        // `@unchecked Sendable`: the closure is called exactly once, on that thread.
         let make: () -> Void
     }
 
@@ -129,7 +129,7 @@ struct ExtensionTests {
         #expect(try org.lastSent == #"POST /consent {"consent":true,"stateToken":"state-1"}"#)
     }
 
-    @Test("The app's response handler can set its own polling rule")
+    @Test("The app's response handler can poll a push automatically until the user approves")
     func ownPolling() async throws {
         let org = try Org(handler: PollingHandler())
         let required = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(Answers.selectable("push")))
@@ -139,7 +139,7 @@ struct ExtensionTests {
         #expect(org.server.arrivals.count == 5)
     }
 
-    @Test("Each later status inherits the handler and the API")
+    @Test("Each later status inherits the response handler and the OktaAPI instance")
     func inherits() async throws {
         let handler = GreetingHandler()
         let org = try Org(handler: handler)
@@ -154,7 +154,7 @@ struct ExtensionTests {
         #expect(success.greeting == "Hello, Ana")
     }
 
-    @Test("A handler's error that is not an OktaError is reported as an unexpected response")
+    @Test("If the app's response handler throws an error other than OktaError, the app gets an unexpectedResponse error")
     func failing() async throws {
         let org = try Org(handler: FailingHandler())
         org.server.answer(Answers.success)
@@ -165,7 +165,7 @@ struct ExtensionTests {
         }
     }
 
-    @Test("A handler can call back on another thread, and the app is called on the main queue")
+    @Test("The response handler can call back on any thread, and the app's closures are called on the main queue")
     func distant() async throws {
         let org = try Org(handler: DistantHandler())
         org.server.answer(Answers.success)
@@ -175,7 +175,7 @@ struct ExtensionTests {
         #expect(heard.statuses.count == 1)
     }
 
-    @Test("The API can be subclassed, and its common closure is called after each request's own")
+    @Test("OktaAPI can be subclassed, and its common completion closure is called after each request's completion")
     func ownAPI() async throws {
         let org = try Org()
         let api = CountingAPI(oktaDomain: org.start.restApi.oktaDomain)
@@ -202,7 +202,7 @@ struct ExtensionTests {
                 + #""password":"x","relayState":"there","username":"ana"}"#)
     }
 
-    @Test("The app's own URL session sends the requests")
+    @Test("Requests of the classic API are sent with the URL session that the app provides")
     func ownSession() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [AnsweringProtocol.self]
@@ -217,7 +217,7 @@ struct ExtensionTests {
         #expect(data == Data(Answers.lockedOut.utf8))
     }
 
-    /// Returns the same response to every request.
+    /// A protocol that gives the same response to every request.
     private final class AnsweringProtocol: URLProtocol {
         override class func canInit(with request: URLRequest) -> Bool { true }
         override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }

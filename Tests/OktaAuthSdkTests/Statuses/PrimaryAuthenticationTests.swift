@@ -13,7 +13,7 @@ struct PrimaryAuthenticationTests {
         start.restApi.httpRequestListener = server
     }
 
-    @Test("A password returns a success status with a session token")
+    @Test("A password sign-in returns a success status with a session token")
     func success() async throws {
         server.answer(
             #"""

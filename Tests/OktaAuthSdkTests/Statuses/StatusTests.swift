@@ -5,7 +5,7 @@ import Testing
 @MainActor
 @Suite("Statuses of the classic API")
 struct StatusTests {
-    @Test("Each state becomes its status class, with type, state token and user")
+    @Test("Each transaction state becomes an instance of its status class")
     func classes() async throws {
         let sms = Answers.selectable("sms")
         let rows: [(String, AuthStatus, OktaAuthStatus.Type)] = [
@@ -30,7 +30,7 @@ struct StatusTests {
         }
     }
 
-    @Test("A password that expires soon can be changed or postponed")
+    @Test("A password that expires soon can be changed, or the change can be skipped")
     func warning() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusPasswordWarning.self, Answers.passwordWarning)
@@ -50,7 +50,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /skip {"stateToken":"state-1"}"#)
     }
 
-    @Test("An expired password can be changed, and cannot be postponed")
+    @Test("An expired password can be changed, and the sign-in continues with the next status")
     func expired() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusPasswordExpired.self, Answers.passwordExpired)
@@ -62,7 +62,7 @@ struct StatusTests {
                 == #"POST /credentials/change_password {"newPassword":"new","oldPassword":"old","stateToken":"state-1"}"#)
     }
 
-    @Test("A recovery continues from the code to the question and to a new password")
+    @Test("A recovery leads from the code to the security question, and then to a new password")
     func recovery() async throws {
         let org = try Org()
         let challenge = try await org.status(OktaAuthStatusRecoveryChallenge.self, Answers.recoveryChallenge)
@@ -90,7 +90,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /credentials/reset_password {"newPassword":"new","stateToken":"state-1"}"#)
     }
 
-    @Test("A recovery by mail ends without a token, because the link continues elsewhere")
+    @Test("A recovery by mail has no state token, and the app can neither verify nor resend a code")
     func recoveryByMail() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusRecoveryChallenge.self, Answers.recoveryByMail)
@@ -103,7 +103,7 @@ struct StatusTests {
         await #expect { _ = try await status.resendFactor() } throws: { isWrongStatus($0) }
     }
 
-    @Test("A recovery of a trusted caller continues with its recovery token, without a state token")
+    @Test("A recovery that a trusted server started continues with the recovery token, without a state token")
     func trustedRecovery() async throws {
         let org = try Org()
         let status = try await org.status(
@@ -117,7 +117,7 @@ struct StatusTests {
         #expect(next.stateToken == "state-1")
     }
 
-    @Test("A recovery token is sent with the state token if there is one")
+    @Test("A recovery token is sent together with the transaction's state token")
     func recoveryTokens() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusRecoveryChallenge.self, Answers.recoveryChallenge)
@@ -126,7 +126,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /recovery/factors/SMS/verify {"recoveryToken":"recovery-1","stateToken":"state-1"}"#)
     }
 
-    @Test("An unlock is a separate transaction")
+    @Test("Unlocking a locked-out account starts a new transaction without a state token")
     func lockedOut() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusLockedOut.self, Answers.lockedOut)
@@ -137,7 +137,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /recovery/unlock {"factorType":"call","username":"ana"}"#)
     }
 
-    @Test("A locked account without an unlock link cannot be unlocked by the user")
+    @Test("If the response for a locked account has no unlock link, the app cannot start an unlock")
     func lockedForGood() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusLockedOut.self, #"{"status":"LOCKED_OUT"}"#)
@@ -146,7 +146,7 @@ struct StatusTests {
         #expect(org.server.arrivals.count == 1)
     }
 
-    @Test("A successful unlock has no session token")
+    @Test("The success status of an unlock has no session token and cannot create a session")
     func unlocked() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusSuccess.self, Answers.unlocked)
@@ -156,7 +156,7 @@ struct StatusTests {
         #expect(status.sessionCookieRedirect(to: try #require(URL(string: "https://app.example.test"))) == nil)
     }
 
-    @Test("Going back and skipping an enrolment use their links")
+    @Test("Skipping an enrollment and returning to the previous status send requests to the links of the response")
     func backAndSkip() async throws {
         let org = try Org()
         let enroll = try await org.status(
@@ -173,7 +173,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /previous {"stateToken":"state-1"}"#)
     }
 
-    @Test("An action without its link fails and sends nothing")
+    @Test("An action whose link is missing in the response fails and sends nothing")
     func noLinks() async throws {
         let org = try Org()
         func bare<Status: OktaAuthStatus>(_ type: Status.Type, _ name: String, _ embedded: String = Answers.user) async throws -> Status {
@@ -224,7 +224,7 @@ struct StatusTests {
         }
     }
 
-    @Test("The error for an unknown state names it, and a state without a transaction is rejected")
+    @Test("An unknown transaction state causes an error with the server's response, and the state UNAUTHENTICATED is rejected")
     func unknownStates() async throws {
         let org = try Org()
         org.server.answer(#"{"status":"CONSENT_REQUIRED","stateToken":"s"}"#)

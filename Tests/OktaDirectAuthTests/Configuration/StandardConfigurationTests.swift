@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The working directory belongs to the whole process, so each test runs itself again in a separate process.
-@Suite("Default configuration")
+@Suite("Default configuration of DirectAuthenticationFlow")
 struct StandardConfigurationTests {
     /// Runs a test in a process that starts in a folder with these settings; `nil` for an empty folder.
     private func run(_ test: String, with settings: [String: String]?) async throws {
@@ -22,7 +22,9 @@ struct StandardConfigurationTests {
         #expect(output.contains("Test run with 1 test "), "\(output)")
     }
 
-    @Test("A flow without arguments uses the client and the additional parameters of Okta.plist", .timeLimit(.minutes(5)))
+    @Test(
+        "A DirectAuthenticationFlow that is created without arguments uses the settings and the additional parameters of Okta.plist",
+        .timeLimit(.minutes(5)))
     func takesPropertyList() async throws {
         if TestProcess.isChild {
             let flow = try DirectAuthenticationFlow()
@@ -41,7 +43,9 @@ struct StandardConfigurationTests {
             ])
     }
 
-    @Test("Without Okta.plist, the initializer throws an error that says so", .timeLimit(.minutes(5)))
+    @Test(
+        "If there is no Okta.plist, the initializer of DirectAuthenticationFlow throws an error that says where to add the file",
+        .timeLimit(.minutes(5)))
     func needsPropertyList() async throws {
         if TestProcess.isChild {
             let error = #expect(throws: OAuth2Client.PropertyListConfigurationError.self) { try DirectAuthenticationFlow() }

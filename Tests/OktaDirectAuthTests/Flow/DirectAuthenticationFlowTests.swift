@@ -16,7 +16,7 @@ struct DirectAuthenticationFlowTests {
 
     private func challengedFlow() async throws -> DirectAuthenticationFlow { try await server.challengedFlow() }
 
-    @Test("A password returns tokens, and the request lists the app's grant types")
+    @Test("A sign-in with a password returns tokens, and its request lists the grant types that the app supports")
     func password() async throws {
         let flow = try flow(["audience": "api://x", "scope": "never"])
         server.answer("token", .tokens())
@@ -34,7 +34,7 @@ struct DirectAuthenticationFlowTests {
             ])
     }
 
-    @Test("The parameters of the sign-in are sent, and stored with the token")
+    @Test("The parameters of the sign-in's context are sent to the server, and stored in the token's context")
     func context() async throws {
         let flow = try flow()
         server.answer("token", .tokens())
@@ -48,7 +48,7 @@ struct DirectAuthenticationFlowTests {
         #expect(token.context.acrValues == ["a", "b"])
     }
 
-    @Test("A wrong password throws the server's error and ends the sign-in")
+    @Test("A sign-in with a wrong password ends with the server's error")
     func wrongPassword() async throws {
         let flow = try flow()
         server.answer("token", .refusal("invalid_grant"))
@@ -59,7 +59,7 @@ struct DirectAuthenticationFlowTests {
         await #expect(throws: Failure.flowNotStarted) { try await flow.resume(with: .otp(code: "1")) }
     }
 
-    @Test("A required second factor returns the status mfaRequired")
+    @Test("If the server requires a second factor, the flow returns the status mfaRequired with the supported challenge types")
     func mfaRequired() async throws {
         let flow = try await challengedFlow()
         guard case .mfaRequired(let context)? = flow.context?.currentStatus else { throw Failure.flowNotStarted }
@@ -68,7 +68,7 @@ struct DirectAuthenticationFlowTests {
     }
 
     @Test(
-        "Every form of mfa_required is decoded",
+        "An mfa_required response is decoded with and without the list of supported challenge types",
         arguments: [
             (#","mfa_token":"m""#, nil),
             (#","mfa_token":"m","supported_challenge_types":["http://auth0.com/oauth/grant-type/mfa-oob"]"#, [GrantType.oobMFA]),
@@ -80,14 +80,14 @@ struct DirectAuthenticationFlowTests {
         #expect(context.supportedChallengeTypes == types)
     }
 
-    @Test("An mfa_required response without its token is an error that names it")
+    @Test("An mfa_required response without mfa_token causes an error that names this member")
     func mfaWithoutToken() async throws {
         let flow = try flow()
         server.answer("token", .refusal("mfa_required"))
         await #expect(throws: OAuth2Error.missingOAuth2ResponseKey("mfa_token")) { try await flow.start("jane", with: .password("x")) }
     }
 
-    @Test("A one-time code needs no challenge, and a wrong one can be retried")
+    @Test("After a wrong one-time code, the user can enter another code, which is sent with the same mfa_token")
     func secondFactorCode() async throws {
         let flow = try await challengedFlow()
         server.answer("token", .refusal("invalid_grant"), .tokens())
@@ -98,7 +98,7 @@ struct DirectAuthenticationFlowTests {
     }
 
     @Test(
-        "A network error has a text that the user can act on",
+        "Each kind of network error has its own description for the user",
         arguments: [
             (URLError.Code.notConnectedToInternet, "This device is not connected to the internet."),
             (.networkConnectionLost, "The connection to the server was lost. Try again."),
@@ -111,13 +111,13 @@ struct DirectAuthenticationFlowTests {
     func networkFailure(code: URLError.Code, words: String) async throws {
         let flow = try flow()
         server.answer("token", .init(body: "", error: code))
-        // An app catches any error and shows its description.
+        // The test catches any error and reads its description, as an app does.
         let error = await #expect(throws: (any Error).self) { try await flow.start("jane", with: .password("x")) }
         #expect(error?.localizedDescription.hasSuffix(words) == true, "\(error?.localizedDescription ?? "")")
         #expect(error.map { DirectAuthenticationFlowError($0).localizedDescription } == error?.localizedDescription)
     }
 
-    @Test("A number challenge returns the number first, and polling starts when the app resumes", arguments: [#""95""#, "95"])
+    @Test("A number challenge returns the number, and polling starts only when the app resumes the flow", arguments: [#""95""#, "95"])
     func transfer(code: String) async throws {
         let flow = try flow()
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: ",\"binding_code\":\(code)"))
@@ -132,13 +132,13 @@ struct DirectAuthenticationFlowTests {
         #expect(server.forms("primary-authenticate").first?["challenge_hint"] == "urn:okta:params:oauth:grant-type:oob")
     }
 
-    @Test("A number challenge without a number is an error")
+    @Test("A number challenge whose response contains no number causes an error")
     func missingCode() async throws {
         server.answer("primary-authenticate", .outOfBand(binding: "transfer"))
         await #expect(throws: Failure.bindingCodeMissing) { try await flow().start("jane", with: .oob(channel: .push)) }
     }
 
-    @Test("A text message code is entered without polling, and another one can be requested")
+    @Test("A text message code requires no polling, and the app can request another message")
     func prompt() async throws {
         let flow = try await challengedFlow()
         server.answer("challenge", .outOfBand(binding: "prompt", interval: nil))
@@ -152,7 +152,7 @@ struct DirectAuthenticationFlowTests {
         #expect(server.clock.waits.isEmpty)
     }
 
-    @Test("An answer without a challenge is rejected before it is sent")
+    @Test("The flow rejects the answer to a challenge that the app has not requested, without a request")
     func wrongState() async throws {
         let flow = try await challengedFlow()
         let before = server.forms("token").count
@@ -164,7 +164,9 @@ struct DirectAuthenticationFlowTests {
         #expect(server.forms("token").count == before + 1)
     }
 
-    @Test("A passkey signs the server's challenge", arguments: [false, true])
+    @Test(
+        "A passkey sign-in returns the server's challenge and sends the passkey's response, as the first or the second factor",
+        arguments: [false, true])
     func passkey(isSecondFactor: Bool) async throws {
         let options = ScriptedIssuer.Reply(
             body:
@@ -188,7 +190,7 @@ struct DirectAuthenticationFlowTests {
         #expect(form["mfa_token"] == (isSecondFactor ? "mfa-1" : nil) && form["clientDataJSON"] == "c" && form["userHandle"] == "u")
     }
 
-    @Test("One flow can be used for several sign-ins in sequence")
+    @Test("A DirectAuthenticationFlow can be used for several sign-ins in sequence")
     func again() async throws {
         let flow = try flow()
         server.answer("token", .refusal("invalid_grant"), .tokens(), .tokens())
@@ -200,7 +202,7 @@ struct DirectAuthenticationFlowTests {
         #expect(flow.context == nil && !flow.isAuthenticating)
     }
 
-    @Test("Completion handlers get the server's error as its own case")
+    @Test("The completion handler of direct authentication receives the server's error as the case server")
     func completion() async throws {
         let flow = try flow()
         server.answer("token", .refusal("invalid_grant"))
@@ -210,7 +212,7 @@ struct DirectAuthenticationFlowTests {
         #expect(result == .failure(.server(error: OAuth2ServerError(code: "invalid_grant", description: "Said the server."))))
     }
 
-    @Test("Delegates are called on the main actor")
+    @Test("Delegates of direct authentication are called in order, on the main actor")
     func delegates() async throws {
         final class Observer: DirectAuthenticationFlowDelegate {
             let heard = Locked<[String]>([])
@@ -233,7 +235,7 @@ struct DirectAuthenticationFlowTests {
         #expect(observer.heard.withLock { $0 } == ["started", "status", "token", "finished", "started", "error", "finished"])
     }
 
-    @Test("The description of a factor contains no secret")
+    @Test("The description of a password or one-time code factor does not contain the secret")
     func redacts() {
         #expect(!"\(DirectAuthenticationFlow.PrimaryFactor.password("s3cret"))".contains("s3cret"))
         #expect(!String(reflecting: DirectAuthenticationFlow.SecondaryFactor.otp(code: "s3cret")).contains("s3cret"))

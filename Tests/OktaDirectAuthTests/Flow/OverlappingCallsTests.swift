@@ -11,7 +11,7 @@ struct OverlappingCallsTests {
     private let clock = ManualClock()
     private typealias Failure = DirectAuthenticationFlowError
 
-    @Test("A code that is entered during a push replaces it in the same sign-in")
+    @Test("Entering a one-time code while a push is pending ends the push and completes the same sign-in")
     func codeInsteadOfPush() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "none"))
@@ -25,7 +25,7 @@ struct OverlappingCallsTests {
         #expect(server.forms("token").last?["mfa_token"] == "mfa-1" && server.forms("revoke").isEmpty)
     }
 
-    @Test("Two resumed calls with one number poll one at a time")
+    @Test("Resuming a number challenge a second time ends the first call's polling")
     func goesOnTwice() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
@@ -37,7 +37,7 @@ struct OverlappingCallsTests {
         await #expect(throws: Failure.inconsistentContextState) { try await first.value }
     }
 
-    @Test("Cancelling the task of a replaced call has no effect")
+    @Test("Cancelling the task of a replaced call does not cancel the call that replaced it")
     func cancelledAfterwards() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "none"))
@@ -55,7 +55,7 @@ struct OverlappingCallsTests {
         #expect(server.forms("revoke").isEmpty)
     }
 
-    @Test("A sign-in continues after the end of the one that it replaced")
+    @Test("Starting a second sign-in in a flow ends the first sign-in, and the second sign-in completes")
     func startedAnew() async throws {
         let flow = try DirectAuthenticationFlow(client: server.directClient(clock: clock))
         server.answer("primary-authenticate", .outOfBand(binding: "none"))
@@ -73,7 +73,7 @@ struct OverlappingCallsTests {
         guard case .success = try await second.value else { throw Failure.flowNotStarted }
     }
 
-    @Test("A status from before a cancellation or reset cannot be resumed", arguments: [true, false])
+    @Test("A sign-in status that arrives after a cancellation or a reset is rejected", arguments: [true, false])
     func notTaken(isCancelled: Bool) async throws {
         let flow = try await server.challengedFlow()
         let status = try #require(flow.context?.currentStatus)
@@ -89,7 +89,7 @@ struct OverlappingCallsTests {
         #expect(state.end(by: call) == nil && state.context != nil)
     }
 
-    @Test("Two flows of one client are independent")
+    @Test("Resetting a flow revokes only that flow's push, and another flow of the same client completes")
     func twoFlows() async throws {
         let client = try server.directClient(clock: clock)
         let (first, second) = (DirectAuthenticationFlow(client: client), DirectAuthenticationFlow(client: client))
@@ -157,7 +157,9 @@ struct OverlappingCallsTests {
         }
     }
 
-    @Test("Delegates are informed about each step of a push and its end", arguments: ["approval", "denial", "cancel", "reset"])
+    @Test(
+        "Delegates are informed about each step of a push and about its approval, denial or cancellation",
+        arguments: ["approval", "denial", "cancel", "reset"])
     func delegates(end: String) async throws {
         let flow = try DirectAuthenticationFlow(client: server.directClient(clock: clock))
         let observer = Observer()
@@ -180,7 +182,7 @@ struct OverlappingCallsTests {
         #expect(observer.heard.withLock { $0 } == ["started", "mfaRequired", "continuation"] + (expected[end] ?? []))
     }
 
-    @Test("Each step has a variant whose completion handler is called once")
+    @Test("Each step of direct authentication can be called with a completion handler, which is called once")
     func completions() async throws {
         let flow = try DirectAuthenticationFlow(client: server.directClient())
         server.answer("token", .mfaRequired, .pending, .tokens())
@@ -195,7 +197,7 @@ struct OverlappingCallsTests {
         #expect(flow.context == nil)
     }
 
-    @Test("A completion handler gets a reset, a denial and an expiry as separate errors")
+    @Test("A reset, a denial and an expiry of a push give the completion handler different errors")
     func completionErrors() async throws {
         server.answer("challenge", .outOfBand(binding: "none"))
         server.answer("revoke", .init(body: ""))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OktaDirectAuth
 
-/// Cancel, reset and a new start: each ends the call at once, issues no tokens, and notifies the server.
+/// Tests that a cancellation, a reset and a new start end the call at once, give no tokens, and notify the server.
 @Suite("Cancelling a sign-in", .timeLimit(.minutes(1)))
 struct GivingUpTests {
     private let server = ScriptedIssuer.directAuthentication()
@@ -31,7 +31,7 @@ struct GivingUpTests {
         server.answer("revoke", .init(body: ""))
     }
 
-    /// Returns the error that a call throws when it ends in this way.
+    /// Checks that the call throws the error for this way of ending it.
     private func expectLeft(_ way: Way, _ task: Task<Flow.Status, any Error>) async {
         let error = await #expect(throws: (any Error).self) { try await task.value }
         if way == .cancel {
@@ -41,7 +41,9 @@ struct GivingUpTests {
         }
     }
 
-    /// Checks the number of notifications and revocations at the server. The last cancellation is sent after all earlier ones.
+    /// Waits for this number of revocation requests, and returns their forms.
+    ///
+    /// To make sure that there are no further requests, it sends a last one, which arrives after all earlier ones.
     private func withdrawals(_ count: Int) async throws -> [[String: String]] {
         func told() -> [[String: String]] { server.forms("revoke").filter { $0["token"]?.hasPrefix("last") == false } }
         let earlier = server.forms("revoke").count - told().count
@@ -53,7 +55,9 @@ struct GivingUpTests {
         return told()
     }
 
-    @Test("Cancelling between two requests ends a second factor immediately and revokes its mfa_token once", arguments: Way.allCases)
+    @Test(
+        "Cancelling, resetting or restarting between two polls of a second factor ends the call immediately and revokes the mfa_token once",
+        arguments: Way.allCases)
     func whileWaiting(way: Way) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("token", .pending)
@@ -61,7 +65,7 @@ struct GivingUpTests {
         await clock.sleepers(1)
         await way.take(task, flow)
         await expectLeft(way, task)
-        // The clock stands still: the call did not wait.
+        // The client has waited for nothing, because nothing advanced the clock.
         #expect(clock.waits.isEmpty && flow.context == nil && !flow.isAuthenticating)
         await flow.reset()
         #expect(try await withdrawals(1) == [["client_id": "app", "token": "mfa-1"]])
@@ -69,7 +73,9 @@ struct GivingUpTests {
         await #expect(throws: Failure.flowNotStarted) { try await flow.resume(with: .oob(channel: .push)) }
     }
 
-    @Test("Cancelling between two requests ends a first factor immediately and revokes its oob_code once", arguments: Way.allCases)
+    @Test(
+        "Cancelling, resetting or restarting between two polls of a first factor ends the call immediately and revokes the oob_code once",
+        arguments: Way.allCases)
     func whileWaitingForFirstFactor(way: Way) async throws {
         let flow = try Flow(client: server.directClient(clock: clock))
         server.answer("token", .pending)
@@ -81,7 +87,9 @@ struct GivingUpTests {
         #expect(clock.waits.isEmpty && server.forms("token").count { $0["oob_code"] != nil } == 1)
     }
 
-    @Test("Cancelling while a number is shown or a factor is awaited informs the server", arguments: [false, true])
+    @Test(
+        "A reset revokes the mfa_token once, while a number is shown or while the app has not yet chosen a second factor",
+        arguments: [false, true])
     func betweenCalls(isShowingNumber: Bool) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         if isShowingNumber {
@@ -94,7 +102,8 @@ struct GivingUpTests {
     }
 
     @Test(
-        "Cancelling during a request does not wait for it, and its tokens are revoked", arguments: Way.allCases)
+        "Cancelling, resetting or restarting during a poll ends the call immediately, and tokens that arrive later are revoked",
+        arguments: Way.allCases)
     func lateTokens(way: Way) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         let gate = server.hold("token")
@@ -108,7 +117,7 @@ struct GivingUpTests {
         #expect(flow.context == nil)
     }
 
-    @Test("Late tokens of a password are revoked, and nothing else is sent", arguments: Way.allCases)
+    @Test("If tokens arrive after a password request is cancelled, reset or replaced, the tokens are revoked", arguments: Way.allCases)
     func latePassword(way: Way) async throws {
         let flow = try Flow(client: server.directClient(clock: clock))
         let gate = server.hold("token")
@@ -121,7 +130,9 @@ struct GivingUpTests {
         #expect(Set(try await withdrawals(2).compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("A late mfa_required or challenge is withdrawn when it arrives", arguments: [Way.cancel, .reset])
+    @Test(
+        "An mfa_required response or a challenge that arrives after the cancellation is revoked when it arrives",
+        arguments: [Way.cancel, .reset])
     func lateChallenge(way: Way) async throws {
         for (endpoint, factor, name) in [
             ("token", Flow.PrimaryFactor.password("x"), "mfa-1"), ("primary-authenticate", .oob(channel: .push), "oob-1"),
@@ -144,7 +155,7 @@ struct GivingUpTests {
         }
     }
 
-    @Test("An approval that arrives during the cancellation signs in no user", arguments: 0..<50)
+    @Test("If an approval arrives while the task is being cancelled, the sign-in ends as cancelled", arguments: 0..<50)
     func cancelledApproval(attempt: Int) async throws {
         let flow = try Flow(client: server.directClient())
         let task = Locked<Task<Flow.Status, any Error>?>(nil)
@@ -161,7 +172,7 @@ struct GivingUpTests {
         #expect(!flow.isAuthenticating && flow.context == nil)
     }
 
-    @Test("A task that is cancelled before its start sends nothing")
+    @Test("A sign-in whose task is already cancelled sends no request")
     func cancelledBefore() async throws {
         let flow = try Flow(client: server.directClient(clock: clock))
         let task = Task {
@@ -173,7 +184,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty)
     }
 
-    @Test("A password that waits for a rate limit is not sent after a cancellation", arguments: [false, true])
+    @Test("After a cancellation, a password request that waits for a rate limit is not repeated", arguments: [false, true])
     func rateLimited(isOnItsWay: Bool) async throws {
         let flow = try Flow(client: server.directClient(clock: clock))
         let headers = [
@@ -203,7 +214,7 @@ struct GivingUpTests {
 
     enum End: CaseIterable, Sendable { case success, denial, serverExpiry, localExpiry, expiryOfNumber }
 
-    @Test("After a success, a denial or an expiry, nothing is withdrawn", arguments: End.allCases)
+    @Test("Resetting a flow after its success, denial or expiry sends no revocation", arguments: End.allCases)
     func ended(by end: End) async throws {
         let flow = try await server.challengedFlow()
         switch end {
@@ -223,7 +234,8 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty)
     }
 
-    @Test("After a denied or expired first factor, nothing is withdrawn", arguments: ["access_denied", "authorization_pending"])
+    @Test(
+        "After a denied or expired push as the first factor, no revocation is sent", arguments: ["access_denied", "authorization_pending"])
     func firstFactorEnded(code: String) async throws {
         let flow = try Flow(client: server.directClient())
         server.answer("token", .refusal(code))
@@ -231,7 +243,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty)
     }
 
-    @Test("After a denied or expired push, another push can be requested and cancelled")
+    @Test("After a push as the second factor expires, the app can request another push and cancel it")
     func again() async throws {
         let flow = try await server.challengedFlow()
         server.answer("token", .pending)
@@ -242,7 +254,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(1).compactMap { $0["token"] } == ["mfa-1"])
     }
 
-    @Test("A first factor that fails for another reason is withdrawn")
+    @Test("If a push as the first factor fails for a reason other than denial or expiry, its oob_code is revoked")
     func failed() async throws {
         let flow = try Flow(client: server.directClient())
         server.answer("token", .refusal("invalid_request"))
@@ -250,7 +262,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(1).compactMap { $0["token"] } == ["oob-1"])
     }
 
-    @Test("A wrong code keeps the sign-in open, and nothing is withdrawn")
+    @Test("After a wrong one-time code and then a correct one-time code, a reset sends no revocation")
     func wrongCode() async throws {
         let flow = try await server.challengedFlow()
         server.answer("token", .refusal("invalid_grant"), .tokens())
@@ -260,7 +272,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty)
     }
 
-    @Test("Another first push withdraws the previous one")
+    @Test("A new push as the first factor revokes the oob_code of the previous push")
     func anotherPush() async throws {
         let flow = try Flow(client: server.directClient(clock: clock))
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
@@ -279,7 +291,7 @@ struct GivingUpTests {
     // MARK: An unreachable server
 
     @Test(
-        "A failed withdrawal has no effect and is not repeated",
+        "A failed revocation of a cancelled transaction is not repeated and does not affect the next sign-in",
         arguments: [
             ScriptedIssuer.Reply.failing(.notConnectedToInternet), .init(status: 503, body: ""), .refusal("invalid_client", status: 401),
             .init(
@@ -300,7 +312,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(1).compactMap { $0["token"] } == ["mfa-1"] && clock.waits.isEmpty)
     }
 
-    @Test("A server that does not respond to the withdrawal does not delay the app")
+    @Test("A revocation request that gets no response does not delay the cancellation or the next sign-in")
     func unanswered() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         let gate = server.hold("revoke")
@@ -315,7 +327,7 @@ struct GivingUpTests {
         gate.open()
     }
 
-    @Test("Nothing is sent to an issuer without a revocation endpoint")
+    @Test("If the issuer has no revocation endpoint, resetting a sign-in sends no revocation")
     func noEndpoint() async throws {
         server.remove("revocation_endpoint")
         let flow = try await server.challengedFlow(clock: clock)

@@ -22,14 +22,14 @@ struct HeldPushPollTests {
         return try await flow.resume(with: .oob(channel: .push))
     }
 
-    @Test("Only polls ask the server to hold them for 25 seconds")
+    @Test("Only the polls of a push ask the server to hold the response for up to 25 seconds")
     func header() async throws {
         _ = try await wait(holding: [25], .pending, .tokens())
         #expect(server.headers("token", "Prefer") == [nil, "wait=25", "wait=25"])
         #expect(server.headers("challenge", "Prefer") == [nil])
     }
 
-    @Test("A code that the user enters is not sent as a poll")
+    @Test("The request with a code that the user enters does not ask the server to hold the response")
     func typedCode() async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "prompt", interval: nil))
@@ -39,13 +39,13 @@ struct HeldPushPollTests {
         #expect(server.headers("token", "Prefer") == [nil, nil])
     }
 
-    @Test("The interval counts from sending: after a poll that was held for longer, the next one follows immediately")
+    @Test("If the server holds a push poll longer than the interval, the next poll follows immediately")
     func interval() async throws {
         _ = try await wait(holding: [25, 5, 2, 4.5, 0], .pending, .pending, .pending, .pending, .pending, .tokens())
         #expect(server.clock.waits == [3, 0.5, 5])
     }
 
-    @Test("After slow_down, a failure or a rate limit, the whole interval passes, even if the response was slow")
+    @Test("After slow_down, a failure or a rate limit, the next poll waits the whole interval, even if the response was slow")
     func wholeInterval() async throws {
         let limited = ScriptedIssuer.Reply(status: 429, headers: ["Retry-After": "12"], body: #"{"error":"invalid_grant"}"#)
         _ = try await wait(
@@ -53,16 +53,16 @@ struct HeldPushPollTests {
         #expect(server.clock.waits == [10, 10, 10, 12])
     }
 
-    @Test("The time of held polls counts towards the expiry of the challenge, and no poll follows it")
+    @Test("The time for which the server holds polls counts towards the challenge's expiry, and after the expiry there is no poll")
     func end() async throws {
         await #expect(throws: DirectAuthenticationFlowError.pollingTimeoutExceeded) {
             try await wait(holding: Array(repeating: 25, count: 9), .pending)
         }
-        // At 0, 25 and 50 of 60 seconds, and one for the password.
+        // One request is for the password. The polls are at 0, 25 and 50 of 60 seconds.
         #expect(server.forms("token").count == 4 && server.clock.waits.isEmpty)
     }
 
-    @Test("A clock that is set back during held polls does not lengthen the wait")
+    @Test("Setting the clock back while the server holds polls does not lengthen the wait")
     func clockSetBack() async throws {
         await #expect(throws: DirectAuthenticationFlowError.pollingTimeoutExceeded) {
             try await wait(interval: "20", holding: Array(repeating: -1_000, count: 9), .pending)

@@ -17,7 +17,7 @@ struct OpenTransactionTests {
 
     private var names: [String] { told.withLock { $0 } }
 
-    @Test("A cancelled transaction is withdrawn once")
+    @Test("A transaction that is cancelled repeatedly is revoked once")
     func once() {
         transaction.opened("mfa-1")
         #expect(names.isEmpty)
@@ -27,7 +27,7 @@ struct OpenTransactionTests {
         #expect(names == ["mfa-1"])
     }
 
-    @Test("A transaction is not withdrawn before its start or after its end")
+    @Test("A transaction is not revoked before its start or after its end")
     func ended() {
         transaction.abandon()
         #expect(names.isEmpty)
@@ -38,7 +38,7 @@ struct OpenTransactionTests {
         #expect(names.isEmpty)
     }
 
-    @Test("A transaction is withdrawn until it expires, and not afterwards", arguments: [(59.0, ["oob-1"]), (60.0, [])])
+    @Test("A transaction is revoked only if it is cancelled before its expiry", arguments: [(59.0, ["oob-1"]), (60.0, [])])
     func expired(after time: TimeInterval, names: [String]) {
         transaction.opened("oob-1", until: clock.now.addingTimeInterval(60))
         clock.advance(by: time)
@@ -46,7 +46,7 @@ struct OpenTransactionTests {
         #expect(self.names == names)
     }
 
-    @Test("A transaction is withdrawn by its newest token")
+    @Test("Cancelling a transaction revokes its newest token")
     func renamed() {
         transaction.opened("oob-1", isAnother: true)
         transaction.opened("mfa-1")
@@ -55,7 +55,7 @@ struct OpenTransactionTests {
         #expect(names == ["mfa-2"])
     }
 
-    @Test("A replaced transaction is withdrawn")
+    @Test("A transaction is revoked when another transaction replaces it")
     func replaced() {
         transaction.opened("oob-1", isAnother: true)
         transaction.opened("oob-1", isAnother: true)
@@ -66,7 +66,7 @@ struct OpenTransactionTests {
         #expect(names == ["oob-1", "oob-2"])
     }
 
-    @Test("A transaction that starts after the cancellation is withdrawn immediately")
+    @Test("A transaction that starts after the cancellation is revoked immediately")
     func late() {
         transaction.opened("mfa-1")
         transaction.abandon()
@@ -75,7 +75,7 @@ struct OpenTransactionTests {
         #expect(names == ["mfa-1", "mfa-2", "oob-1"])
     }
 
-    @Test("A challenge that starts after an expired one is withdrawn too")
+    @Test("If a transaction is opened again after its challenge expired, cancelling the transaction revokes its token")
     func reopened() {
         transaction.opened("mfa-1", until: clock.now)
         transaction.closed()
@@ -84,7 +84,7 @@ struct OpenTransactionTests {
         #expect(names == ["mfa-1"])
     }
 
-    @Test("A dump of a transaction contains no token")
+    @Test("A dump of an open transaction contains no token")
     func hidden() {
         transaction.opened("mfa-1")
         var dumped = ""

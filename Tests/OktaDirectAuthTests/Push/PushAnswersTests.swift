@@ -5,7 +5,7 @@ import Testing
 
 @testable import OktaDirectAuth
 
-/// Valid and invalid responses to a request that starts a push.
+/// Tests valid and invalid responses to a request that starts a push.
 @Suite("Responses that start a push", .timeLimit(.minutes(1)))
 struct PushAnswersTests {
     private let server = ScriptedIssuer.directAuthentication()
@@ -17,7 +17,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "An interval in any numeric format is used, and raised to at least a second",
+        "A polling interval in any numeric format is accepted, and raised to at least a second",
         arguments: [
             ("0", 1.0), ("-5", 1), ("0.001", 1), ("1", 1), ("2.5", 2.5), (#""7""#, 7), (#"" 7 ""#, 7), ("-1e300", 1),
         ])
@@ -28,7 +28,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "An interval that is not a number counts as missing, which matters only for polling",
+        "A polling interval that is not a number counts as missing, and an error reports this only if the challenge needs polling",
         arguments: [#""NaN""#, #""inf""#, #""soon""#, "null", "true", "[5]", "{}", #""""#])
     func noInterval(written: String) async throws {
         let rest = #""oob_code":"o","channel":"push","expires_in":60,"interval":\#(written)"#
@@ -38,7 +38,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "Polling lasts at most an hour, with at least a second between requests, whatever the server sends",
+        "Regardless of the server's numbers, push polling lasts at most an hour, with at least a second between polls",
         arguments: [
             "-1", "0", "0.001", "1e300", "-1e300", "1e-300", "9223372036854775807", "9223372036854775808", "-9223372036854775809",
             #""1e300""#, #""NaN""#, #""-1""#, "1e400", "null", "true",
@@ -61,7 +61,7 @@ struct PushAnswersTests {
         }
     }
 
-    @Test("Without an interval, there is no polling")
+    @Test("A push without a polling interval causes an error that names the missing member")
     func absentInterval() async throws {
         await #expect(throws: Failure.missingArguments(["interval"])) {
             try await start(#""oob_code":"o","channel":"push","expires_in":60,"binding_method":"none""#)
@@ -69,19 +69,19 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "The flow waits for the whole lifetime, but at most an hour",
+        "Push polling lasts for the lifetime of the challenge, but at most for an hour",
         arguments: [("-1", 0.0), ("0", 0), ("-1e300", 0), ("30", 30), (#""30""#, 30), ("1e9", 3600), ("1e300", 3600)])
     func lifetime(written: String, length: TimeInterval) async throws {
         server.answer("token", .pending)
         await #expect(throws: Failure.pollingTimeoutExceeded) {
             try await start(#""oob_code":"o","channel":"push","binding_method":"none","expires_in":\#(written),"interval":600"#)
         }
-        // A challenge that seems expired is polled once, because clocks differ.
+        // The flow also polls once if the challenge seems expired, because clocks differ.
         #expect(server.clock.waits.reduce(0, +) == length && server.forms("token").count == max(Int(length / 600), 1))
     }
 
     @Test(
-        "The error for a missing member of a challenge names it",
+        "The error for a missing or invalid member of a challenge response names the member",
         arguments: [
             (#""oob_code":"","expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
             (#""expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
@@ -99,7 +99,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "The number of a challenge can be a JSON string or number",
+        "The number of a number challenge can be a JSON string or a JSON number",
         arguments: [(#""95""#, "95"), ("95", "95"), (#""07""#, "07"), (#"" 7 ""#, "7")])
     func number(written: String, shown: String) async throws {
         let status = try await start(
@@ -108,7 +108,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "A number of a challenge that cannot be shown counts as missing",
+        "A number challenge needs a non-blank string or an integer as its number, and any other value counts as missing",
         arguments: ["null", #""""#, #""  ""#, "[9]", "9.5", "1e40", "true"])
     func noNumber(written: String) async throws {
         await #expect(throws: Failure.bindingCodeMissing) {
@@ -118,7 +118,7 @@ struct PushAnswersTests {
         #expect(Failure.bindingCodeMissing.localizedDescription == "The server asks to show a code and gives none.")
     }
 
-    @Test("Unknown members and channels are ignored")
+    @Test("A push with unknown members and an unknown channel in its responses can be completed")
     func unknownMembers() async throws {
         server.answer("token", .init(status: 400, body: #"{"error":"authorization_pending","new":[{"a":1}],"id":7}"#), .tokens())
         let status = try await start(
@@ -127,7 +127,8 @@ struct PushAnswersTests {
         guard case .success = status else { throw Failure.flowNotStarted }
     }
 
-    @Test("An mfa_required response with an invalid token is an error that names it", arguments: ["null", "7", #""""#, "{}"])
+    @Test(
+        "An mfa_required response with an invalid mfa_token causes an error that names this member", arguments: ["null", "7", #""""#, "{}"])
     func noToken(written: String) async throws {
         let flow = try DirectAuthenticationFlow(client: server.directClient())
         server.answer("token", .refusal("mfa_required", status: 403, more: #","mfa_token":\#(written)"#))

@@ -30,19 +30,19 @@ struct PushPollingTests {
         #expect(!flow.isAuthenticating)
     }
 
-    @Test("Polling starts immediately and repeats after each interval, and each slow_down adds five seconds")
+    @Test("Push polling starts immediately and repeats after each interval, and each slow_down adds five seconds")
     func intervals() async throws {
         try await success(.pending, .refusal("slow_down"), .refusal("direct_auth_authorization_pending"), .refusal("slow_down"), .pending)
         #expect(server.clock.waits == [5, 10, 10, 15, 15])
     }
 
-    @Test("A push that is approved already needs no wait")
+    @Test("A push that is approved before the first poll completes without a wait")
     func approvedAlready() async throws {
         try await success()
         #expect(server.clock.waits.isEmpty && server.forms("token").count == 2)
     }
 
-    @Test("After an approval, mfa_required continues with another factor and the newest token")
+    @Test("After an approved push, the response mfa_required continues the sign-in with another factor and the newest token")
     func anotherFactor() async throws {
         let flow = try DirectAuthenticationFlow(client: server.directClient())
         server.answer("primary-authenticate", .outOfBand(binding: "none"))
@@ -56,7 +56,7 @@ struct PushPollingTests {
     }
 
     @Test(
-        "Polling ends exactly at the expiry of the challenge, without another request",
+        "Push polling ends exactly at the expiry of the challenge, and no poll follows",
         arguments: [("20", [20.0, 20, 20], 4), ("25", [25, 25, 10], 4), ("1e9", [60], 2)])
     func expires(interval: String, waits: [TimeInterval], requests: Int) async throws {
         let error = try await failure(interval: interval, .pending)
@@ -65,7 +65,7 @@ struct PushPollingTests {
         #expect(server.clock.waits == waits && server.forms("token").count == requests)
     }
 
-    @Test("The time before the app resumes with a number counts towards the expiry")
+    @Test("The time for which the app shows a number counts towards the expiry of the challenge")
     func expiresWhileShown() async throws {
         let clock = server.clock
         let flow = try DirectAuthenticationFlow(client: server.directClient())
@@ -79,7 +79,7 @@ struct PushPollingTests {
         #expect(clock.waits.count == 4 && server.forms("token").count == 3)
     }
 
-    @Test("A clock that is set back does not lengthen the wait")
+    @Test("Setting the clock back during push polling does not lengthen the wait")
     func clockSetBack() async throws {
         let clock = server.clock
         clock.atSleep { if clock.waits.count < 50 { clock.setBack(by: 1000) } }
@@ -90,7 +90,7 @@ struct PushPollingTests {
     // MARK: Denial
 
     @Test(
-        "A denial ends polling with a text for the user",
+        "A denied push ends polling, and the error has a description for the user",
         arguments: [
             (
                 #"{"error":"access_denied","error_description":"The user rejected it."}"#,
@@ -113,7 +113,7 @@ struct PushPollingTests {
     // MARK: The network
 
     @Test(
-        "Temporary failures of network or server do not end polling",
+        "Temporary failures of the network or the server do not end push polling",
         arguments: [
             ScriptedIssuer.Reply.failing(.notConnectedToInternet), .failing(.networkConnectionLost), .failing(.timedOut),
             .failing(.cannotFindHost), .failing(.dnsLookupFailed), .failing(.cannotConnectToHost), .failing(.dataNotAllowed),
@@ -124,7 +124,7 @@ struct PushPollingTests {
         #expect(server.clock.waits == [5, 5, 5, 5])
     }
 
-    @Test("A network failure that lasts until the expiry is the reported error")
+    @Test("If the network fails until the challenge expires, push polling ends with the network error")
     func lastingFailure() async throws {
         let error = try await failure(interval: "20", .pending, .failing(.notConnectedToInternet))
         #expect(error?.localizedDescription == "This device is not connected to the internet.")
@@ -132,7 +132,7 @@ struct PushPollingTests {
     }
 
     @Test(
-        "A permanent error ends polling immediately",
+        "A permanent error ends push polling immediately",
         arguments: [
             ScriptedIssuer.Reply.failing(.serverCertificateUntrusted), .failing(.secureConnectionFailed), .failing(.badURL),
             .init(body: "<html>"), .init(status: 404, body: ""), .refusal("invalid_client", status: 401), .refusal("invalid_request"),
@@ -156,7 +156,7 @@ struct PushPollingTests {
     }
 
     @Test(
-        "A rate limit delays polling as long as the server says",
+        "A rate limit delays the next push poll for the time that the server specifies, but at least for the interval",
         arguments: [
             ([:], 5), (["Retry-After": "12"], 12), (["Retry-After": "2"], 5), (["Retry-After": "soon"], 5),
             (["Retry-After": "-9"], 5), (exhausted, 8), (exhausted.merging(["x-rate-limit-remaining": "1"]) { $1 }, 5),
@@ -167,7 +167,9 @@ struct PushPollingTests {
         #expect(server.headers("token", "X-Okta-Retry-Count").allSatisfy { $0 == nil })
     }
 
-    @Test("A rate limit that outlasts the challenge is reported at the expiry", arguments: ["90", "1e300"])
+    @Test(
+        "If a rate limit lasts longer than the challenge, push polling ends at the expiry with the rate limit error",
+        arguments: ["90", "1e300"])
     func rateLimitBeyondExpiry(delay: String) async throws {
         let body = #"{"errorCode":"E0000047","errorSummary":"Too many requests.","errorLink":"E0000047","errorId":"x","errorCauses":[]}"#
         let error = try await failure(Self.limited(["Retry-After": delay], body: body))
@@ -175,7 +177,7 @@ struct PushPollingTests {
         #expect(server.clock.waits == [60])
     }
 
-    @Test("After a rate limit on a password, the client waits and repeats the request")
+    @Test("A rate-limited password request is retried when the rate limit period ends")
     func rateLimitOfPassword() async throws {
         let flow = try DirectAuthenticationFlow(client: server.directClient())
         server.answer("token", Self.limited(Self.exhausted), .tokens())

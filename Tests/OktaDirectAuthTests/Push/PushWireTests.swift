@@ -4,7 +4,8 @@ import OktaDirectAuth
 import TestSupport
 import Testing
 
-/// The exact bytes of the requests in Documentation/Protocol/OAuth.md §6: parameters are sorted by name, and all reserved characters are escaped.
+/// Tests the exact bytes of the requests in Documentation/Protocol/OAuth.md §6. Parameters are sorted by name, and all reserved characters
+/// are escaped.
 @Suite("Requests of a sign-in with a push")
 struct PushWireTests {
     private let server = ScriptedIssuer.directAuthentication()
@@ -16,7 +17,7 @@ struct PushWireTests {
     private static let mfaOOB = "http%3A%2F%2Fauth0.com%2Foauth%2Fgrant-type%2Fmfa-oob"
     private static let oob = "urn%3Aokta%3Aparams%3Aoauth%3Agrant-type%3Aoob"
 
-    @Test("A password and then a push send the documented requests (OAuth.md §6.2)")
+    @Test("A sign-in with a password and then a push sends the requests of OAuth.md §6.2")
     func passwordThenPush() async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "none"))
@@ -34,7 +35,7 @@ struct PushWireTests {
         #expect(server.bodies("revoke").isEmpty && server.bodies("primary-authenticate").isEmpty)
     }
 
-    @Test("A password and then a push with a number send the documented requests without the number (OAuth.md §6.3)")
+    @Test("A sign-in with a password and a number challenge sends the requests of OAuth.md §6.3, which do not contain the number")
     func passwordThenNumber() async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
@@ -50,7 +51,7 @@ struct PushWireTests {
     }
 
     @Test(
-        "A push as the first factor sends the documented requests, with and without a number (OAuth.md §6.7)",
+        "A sign-in with a push as the first factor sends the requests of OAuth.md §6.7, with and without a number challenge",
         arguments: ["none", "transfer"])
     func primaryPush(binding: String) async throws {
         let flow = try DirectAuthenticationFlow(client: server.directClient())
@@ -67,7 +68,7 @@ struct PushWireTests {
         #expect(server.bodies("token") == [poll, poll])
     }
 
-    @Test("Each request has the additional parameters of client and context, and a withdrawal is authenticated too")
+    @Test("Each request of a push sign-in has the client's secret and the context's parameters, and the revocation has the client's secret")
     func clientAndContext() async throws {
         let client = try server.directClient(authentication: .clientSecret("s3cret"), redirectUri: "com.app:/callback")
         let flow = DirectAuthenticationFlow(client: client, supportedGrants: [.oob, .oobMFA])

@@ -4,11 +4,11 @@ import ResourceServer
 import Synchronization
 import Testing
 
-/// Tokens with the right issuer, a valid signature and the right audience that are not access tokens.
+/// Tests tokens that are not access tokens, but have the right issuer, a valid signature and the right audience.
 @Suite("Attacks: token confusion at a resource server")
 struct TokenConfusionTests {
     let issuer: TestIssuer
-    /// The worst case: the API's audience is a client id, so that ID tokens and logout tokens have the right audience.
+    /// A verifier whose audience is a client id. This is the worst case, because ID tokens and logout tokens then have the right audience.
     let verifier: AccessTokenVerifier
 
     init() throws {
@@ -18,7 +18,7 @@ struct TokenConfusionTests {
             .init(issuer: TestIssuer.url, audience: "app"), fetcher: issuer, now: { TestIssuer.now })
     }
 
-    /// Removes the claims that only an access token has.
+    /// Changes that replace the claims of an access token by those of an ID token.
     private static let idToken: [String: JSONValue?] = [
         "aud": "app", "cid": nil, "scp": nil, "uid": nil, "sub": "00u1", "amr": ["pwd"], "idp": "00o1", "auth_time": 1_749_999_980,
     ]
@@ -30,18 +30,18 @@ struct TokenConfusionTests {
         return code
     }
 
-    @Test("An access token is accepted with the type at+jwt, with the type JWT, and without a type, as Okta issues it")
+    @Test("An access token is accepted with the type at+jwt or JWT, and also without a type, because Okta's access tokens have none")
     func accepted() async throws {
         for type in [nil, "at+jwt", "AT+JWT", "application/at+jwt", "JWT", "jwt"] {
             #expect(try await refusedToken(["aud": "app"], type: type) == nil, "\(type ?? "no type")")
         }
     }
 
-    @Test("An ID token is rejected with any claims and any general type")
+    @Test("An ID token with the type JWT or without a type is rejected as an access token, whatever its claims are")
     func idTokens() async throws {
         let variants: [[String: JSONValue?]] = [
             [:], ["nonce": "n"], ["at_hash": "h"], ["c_hash": "h"], ["azp": "app"], ["nonce": "n", "at_hash": "h", "sid": "ses1"],
-            // Claims that an administrator added to the ID token, with the names of an access token's.
+            // The administrator has added claims to the ID token that have the names of an access token's claims.
             ["scope": "openid", "nonce": "n"], ["client_id": "app", "at_hash": "h"], ["scp": ["messages.read"], "c_hash": "h"],
         ]
         for variant in variants {
@@ -52,7 +52,7 @@ struct TokenConfusionTests {
         }
     }
 
-    @Test("A logout token is rejected by its type, and by its event if it has no type")
+    @Test("A logout token is rejected as an access token, with any type and without a type")
     func logoutTokens() async throws {
         let claims = Self.idToken.merging([
             "sid": "ses1", "events": ["http://schemas.openid.net/event/backchannel-logout": [:]], "scope": "openid",
@@ -63,7 +63,7 @@ struct TokenConfusionTests {
     }
 
     @Test(
-        "A token of any other type is rejected, even if its claims are those of an access token",
+        "A token whose type is not an access token's type is rejected, even if its claims are those of an access token",
         arguments: [
             "okta-pushbind+jwt", "dpop+jwt", "client-authentication+jwt", "secevent+jwt", "JOSE", "at+jwt2", "", "application/",
             "application/application/at+jwt",
@@ -72,7 +72,7 @@ struct TokenConfusionTests {
         #expect(try await refusedToken(["aud": "app"], type: type) == .wrongType)
     }
 
-    @Test("An ID token is rejected in introspection mode too, even if the issuer reports it as active")
+    @Test("In introspection mode, an ID token or a logout token is rejected even if the issuer reports the token as active")
     func introspected() async throws {
         let client = AccessTokenVerifier.IntrospectionClient(id: "app", secret: "secret")
         let asking = AccessTokenVerifier(

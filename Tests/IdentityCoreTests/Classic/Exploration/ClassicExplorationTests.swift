@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-@Suite("Whatever a client of the classic API does, in whatever order")
+@Suite("Random walks through the classic API")
 struct ClassicExplorationTests {
     @Test(
-        "Each response of the classic API equals that of an oracle written from Authn.md §3.4",
+        "Random walks through the classic API get the responses that an oracle written from Authn.md §3.4 predicts",
         arguments: 0..<UInt64(24))
     func walks(seed: UInt64) async throws {
         var seen: Set<String> = []
@@ -16,7 +16,7 @@ struct ClassicExplorationTests {
         #expect(seen.count > 20)
     }
 
-    @Test("The exploration reaches each status and each error")
+    @Test("Random walks through the classic API reach every expected status and error code, except perhaps two rare error codes")
     func everywhere() async throws {
         var seen: Set<String> = []
         for seed in 500..<UInt64(540) {
@@ -25,7 +25,7 @@ struct ClassicExplorationTests {
             seen.formUnion(exploration.seen.compactMap { $0.split(separator: " ").last.map(String.init) })
         }
         Attachment.record(seen.sorted().joined(separator: "\n"), named: "classic-exploration.txt")
-        // Cases that need many equal moves in a row, or two within half a minute, may be missing from a random walk.
+        // A random walk may miss the errors that need many equal moves in a row, or two moves within half a minute.
         let rare: Set<String> = ["E0000047", "E0000082"]
         #expect(
             seen.union(rare) == [

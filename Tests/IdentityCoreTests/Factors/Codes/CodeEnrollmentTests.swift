@@ -4,7 +4,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Setting up a telephone or a mailbox")
+@Suite("Enrollment of phone numbers and mail addresses")
 struct CodeEnrollmentTests {
     private let organization: PushFixture
     private let jane: String
@@ -55,7 +55,9 @@ struct CodeEnrollmentTests {
         try await person().enrollments.filter { $0.status == .active }.compactMap { $0.sentCode?.destination.key }
     }
 
-    @Test("A phone or mail address is enrolled by its code, which is valid once", arguments: [CodeChannel.sms, .voice])
+    @Test(
+        "A phone number is enrolled only with the code that the server sent to that number, and the code is valid once",
+        arguments: [CodeChannel.sms, .voice])
     func ceremony(_ channel: CodeChannel) async throws {
         let begun = try await begin(channel, at: 1)
         #expect(try begun.message.purpose == .enrollment && begun.message.channel == channel)
@@ -69,14 +71,14 @@ struct CodeEnrollmentTests {
         #expect(try await confirm(begun.enrollment.id, code, at: 5).refusal == .notPending)
     }
 
-    @Test("A mail enrolment uses the user's address")
+    @Test("The enrollment of a mail factor sends the code to the user's own mail address")
     func mail() async throws {
         let begun = try await begin(.email, nil, at: 1)
         #expect(try begun.message.destination.mailAddress?.text == "jane.doe@example.com")
         #expect(try await confirm(begun.enrollment.id, #require(begun.message.code), at: 2).refusal == nil)
     }
 
-    @Test("A number is replaced only by a confirmed one, on request")
+    @Test("An enrolled phone number is replaced only on request, and only after the new number is confirmed")
     func replacing() async throws {
         let first = try await begin(at: 1)
         _ = try await confirm(first.enrollment.id, #require(first.message.code), at: 2)
@@ -85,13 +87,13 @@ struct CodeEnrollmentTests {
         #expect(try await active() == ["+15551234821"])
         _ = try await confirm(second.enrollment.id, #require(second.message.code), at: 42)
         #expect(try await active() == ["+15557654321"])
-        // Without a number in the request, the server uses the verified one.
+        // Without a number in the request, the server uses the number that the user has verified.
         let call = try await begin(.voice, nil, at: 80)
         #expect(try call.message.destination.phoneNumber?.e164 == "+15557654321")
     }
 
     @Test(
-        "An invalid phone number is rejected",
+        "An enrollment with an invalid or missing phone number, or with an invalid extension, is rejected",
         arguments: [
             ("555 123 4821", nil, CodeRefusal.invalidNumber), ("+1 555 123 4821", "12a", .invalidExtension),
             ("+1 555 123 4821", String(repeating: "1", count: 16), .invalidExtension), (nil, nil, .noNumber),
@@ -100,7 +102,7 @@ struct CodeEnrollmentTests {
         await #expect(throws: refusal) { _ = try await begin(.voice, number, extension: more, at: 1) }
     }
 
-    @Test("A restarted enrolment keeps the message limit, even with another number")
+    @Test("Restarting a phone enrollment resets neither the message limit nor the limit of wrong codes, even with another number")
     func limits() async throws {
         _ = try await begin(at: 1)
         await #expect(throws: CodeRefusal.tooSoon(.sms, until: TestOrganization.time(31))) { _ = try await begin(at: 30) }
@@ -119,7 +121,7 @@ struct CodeEnrollmentTests {
         await #expect(throws: CodeRefusal.tooMany(.sms, until: TestOrganization.time(332))) { _ = try await begin(at: 62) }
     }
 
-    @Test("Messages are sent only to allowed country codes")
+    @Test("Only phone numbers with an allowed country code can be enrolled, and an organization with an invalid country code is rejected")
     func callingCodes() async throws {
         let organization = try await PushFixture { $0.callingCodes = ["1", "353"] }
         let user = try #require(try await organization.engine.user(login: PushFixture.jane))
@@ -138,7 +140,7 @@ struct CodeEnrollmentTests {
         }
     }
 
-    @Test("A pending enrolment expires after ten minutes")
+    @Test("A pending phone enrollment expires after ten minutes")
     func waiting() async throws {
         let begun = try await begin(at: 1)
         #expect(try await confirm(begun.enrollment.id, #require(begun.message.code), at: 602).refusal == .notPending)
@@ -146,7 +148,7 @@ struct CodeEnrollmentTests {
 }
 
 extension PreparedCode {
-    /// Returns the message with the code.
+    /// The message with the code. Throws an error if no message was sent.
     var message: OutgoingMessage {
         get throws {
             guard case .message(let message)? = writes.outbox.first else { throw NoSuchThing("message") }

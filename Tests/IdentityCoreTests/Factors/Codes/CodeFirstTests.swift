@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 
-@Suite("Beginning a sign-in with a code that was sent")
+@Suite("Sent codes as first factor")
 struct CodeFirstTests {
     private func begin(_ fixture: CodeFixture, client: String = "one-factor-app", at seconds: TimeInterval = 11) async throws -> (
         String, String
@@ -22,7 +22,7 @@ struct CodeFirstTests {
             at: seconds)
     }
 
-    @Test("A sent code as first factor signs in if one factor is enough, even after a wrong code")
+    @Test("A code by text message as first factor signs the user in if the policy requires one factor, even after a wrong code")
     func oneFactor() async throws {
         let fixture = try await CodeFixture()
         let (oobCode, code) = try await begin(fixture)
@@ -32,7 +32,7 @@ struct CodeFirstTests {
         #expect(try await present(code, oobCode, fixture).refused == .invalidGrant)
     }
 
-    @Test("A sent code as first factor is refused if the policy requires a factor that the user lacks")
+    @Test("A code by text message as first factor is rejected if the policy requires a second factor that the user lacks")
     func twoFactors() async throws {
         let fixture = try await CodeFixture()
         let (oobCode, code) = try await begin(fixture, client: "direct-app")

@@ -6,7 +6,7 @@ import Testing
 @Suite("Telephone numbers and mail addresses")
 struct PhoneNumberTests {
     @Test(
-        "Phone numbers are accepted in the forms that users write",
+        "A phone number with common separators is normalized to E.164, and its description is masked",
         arguments: [
             ("+1 (555) 123-4821", "+15551234821", "+1 XXX-XXX-4821"), ("0044 20 7946 0958", "+442079460958", "+44 XXX-XXX-0958"),
             ("+49.30/12345678", "+493012345678", "+49 XXX-XXX-5678"), ("+353 1 234 5678", "+35312345678", "+353 XXX-XXX-5678"),
@@ -21,7 +21,7 @@ struct PhoneNumberTests {
     }
 
     @Test(
-        "A phone number without a calling code, with other characters or of another length is invalid",
+        "A phone number without a calling code, with invalid characters or of an invalid length is rejected",
         arguments: [
             "", "+", "555 123 4821", "020 7946 0958", "+0123456789", "000123456789", "+1555123", "+1234567890123456",
             "+1 555 123 4821;ext=1",
@@ -30,7 +30,7 @@ struct PhoneNumberTests {
     func notNumbers(_ typed: String) { #expect(PhoneNumber(typed) == nil) }
 
     @Test(
-        "Addresses are masked except their first and last character",
+        "A mail address is masked except for its domain and the first and last character before the at sign",
         arguments: [
             ("ana@example.test", "a...a@example.test"), ("jane.doe@Example.COM", "j...e@example.com"), ("a@b.co", "a...@b.co"),
         ])
@@ -41,7 +41,7 @@ struct PhoneNumberTests {
     }
 
     @Test(
-        "An address cannot contain characters that end a header or a command",
+        "A mail address with invalid syntax, or with characters that could inject headers or commands, is rejected",
         arguments: [
             "", "jane", "@example.com", "jane@", "jane@@example.com", "jane@example.com\r\nBcc: all@example.com", "jane@example.com>",
             "jane doe@example.com", "\"jane doe\"@example.com", "jane@example.com\0", ".jane@example.com", "jane.@example.com",

@@ -6,9 +6,11 @@ import Testing
 @testable import OAuthEndpoints
 @testable import Store
 
-@Suite("Signing in with a code that was sent")
+@Suite("Sign-in with sent codes")
 struct SentCodeTests {
-    @Test("A sent code is accepted as the second factor", arguments: [("sms", CodeChannel.sms, "sms"), ("voice", .voice, "tel")])
+    @Test(
+        "A code by text message or call is accepted as the second factor, and only once",
+        arguments: [("sms", CodeChannel.sms, "sms"), ("voice", .voice, "tel")])
     func secondFactor(_ hint: String, _ channel: CodeChannel, _ method: String) async throws {
         let fixture = try await CodeFixture([channel])
         let token = try await fixture.organization.mfaToken()
@@ -37,7 +39,7 @@ struct SentCodeTests {
         #expect(try await fixture.present(code, oobCode, token).refused == .invalidGrant)
     }
 
-    @Test("A wrong code can be retried, and a missing one is an error")
+    @Test("After a wrong code, the correct code is still accepted, and a request without a code gets invalid_request")
     func wrongCode() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken()
@@ -54,8 +56,8 @@ struct SentCodeTests {
         try await fixture.grant(.sms, to: PushFixture.john, number: "+15557654321")
         let first = try await fixture.organization.mfaToken()
         let firstCode = try await fixture.sentCode(first)
-        // An attacker with the stolen password starts a second sign-in. The first sign-in's code is not valid there, and no longer in the first
-        // sign-in either.
+        // An attacker with the stolen password starts a second sign-in. The code of the first sign-in is not valid for the second one. It
+        // is no longer valid for the first one either.
         let second = try await fixture.organization.mfaToken(at: 50)
         let secondCode = try await fixture.sentCode(second, at: 60)
         #expect(try await fixture.present(firstCode.code, secondCode.oobCode, second, at: 61).refused == .invalidGrant)
@@ -76,7 +78,7 @@ struct SentCodeTests {
         #expect(try await fixture.present(sent.code, sent.oobCode, token, at: 311).refused == .expiredToken)
     }
 
-    @Test("Codes are sent at most every thirty seconds, and five times in ten minutes")
+    @Test("The server sends a user's codes at most every thirty seconds, and at most five codes in ten minutes")
     func resending() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken(at: 10)
@@ -84,14 +86,14 @@ struct SentCodeTests {
         let refused = try await fixture.ask(token, at: 40)
         guard case .failure(let refusal) = refused else { throw NoSuchThing("refusal") }
         #expect(refusal.status == .tooManyRequests && refusal.rateLimit?.reset == TestOrganization.time(41))
-        // Another sign-in does not reset the limit.
+        // Another sign-in does not reset the limit of codes.
         let other = try await fixture.organization.mfaToken(at: 39)
         #expect(try await fixture.ask(other, at: 40).refused == .invalidGrant)
         for seconds in [41.0, 71, 101, 131] { _ = try await fixture.sentCode(token, at: seconds) }
         #expect(try await fixture.ask(token, at: 161).reason == "sms: too many messages, or wrong answers")
     }
 
-    @Test("Two accounts with one number have separate limits")
+    @Test("Two accounts with the same phone number have separate message limits")
     func sharedNumber() async throws {
         let fixture = try await CodeFixture()
         try await fixture.grant(.sms, to: PushFixture.john)
@@ -103,7 +105,7 @@ struct SentCodeTests {
         #expect(try await fixture.ask(janes, at: 41).refused == nil)
     }
 
-    @Test("Five wrong codes close the factor for five minutes, across sign-ins")
+    @Test("After five wrong codes across several sign-ins, the server sends and accepts no code of the factor for up to ten minutes")
     func guessing() async throws {
         let fixture = try await CodeFixture()
         var last: (token: String, code: String, oobCode: String)?
@@ -122,7 +124,7 @@ struct SentCodeTests {
         #expect(try await fixture.ask(fixture.organization.mfaToken(at: 611), at: 612).refused == nil)
     }
 
-    @Test("A sent code is in neither store nor logs")
+    @Test("Neither the store nor the system log contains a sent code in plain text")
     func secrecy() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken()
@@ -137,7 +139,7 @@ struct SentCodeTests {
         #expect(log.map(\.reason) == ["sms, signIn"])
     }
 
-    @Test("An undelivered message is reported with its channel only")
+    @Test("The log event of an undelivered message contains the channel and the error, but not the phone number")
     func undelivered() async throws {
         let fixture = try await CodeFixture()
         let sent = try await fixture.sentCode(fixture.organization.mfaToken())
@@ -147,7 +149,7 @@ struct SentCodeTests {
         #expect(log.first?.userID == sent.message.recipient.userID && log.first?.outcome == .failure)
     }
 
-    @Test("A code cannot be requested without the factor, or if no further factor is required")
+    @Test("A request for a code on a channel that the user has not enrolled gets access_denied")
     func notEnrolled() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken()
@@ -155,7 +157,7 @@ struct SentCodeTests {
         #expect(refused.refused == .accessDenied && refused.reason == "challenge: the channel is not enrolled")
     }
 
-    @Test("A sent code after a push closes the push")
+    @Test("Sending a code cancels the pending push of the sign-in, and a poll for the push gets invalid_grant")
     func replacesPush() async throws {
         let fixture = try await CodeFixture([])
         _ = try await fixture.organization.enroll()

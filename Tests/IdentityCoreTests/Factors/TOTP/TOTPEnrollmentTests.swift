@@ -35,7 +35,7 @@ struct TOTPEnrollmentTests {
             id: offer.id, code: try code ?? shown(offer, at: seconds), authentication ?? proved(), context: PushFixture.context(seconds))
     }
 
-    /// Returns the code of an app with this secret.
+    /// Returns the code of an app with the offered secret.
     private func shown(_ offer: TOTPEnrollmentOffer, at seconds: TimeInterval) throws -> String {
         let secret = try #require(Base32.decode(offer.secret))
         return TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: TestOrganization.time(seconds)))
@@ -47,7 +47,7 @@ struct TOTPEnrollmentTests {
         }
     }
 
-    @Test("An app is enrolled by a password sign-in, a secret that is shown once, and its code")
+    @Test("After a password sign-in, a code of the offered secret enrolls the authenticator app, and that code cannot be used again")
     func ceremony() async throws {
         let offer = try await begin(proved()).get()
         #expect(offer.expiresAt == TestOrganization.time(601))
@@ -59,7 +59,7 @@ struct TOTPEnrollmentTests {
         try await confirm(offer).get()
         #expect(try await organization.engine.totpEnrollments(ofUser: jane).map(\.id) == [offer.id])
         #expect(try await organization.log("user.mfa.factor.activate").map(\.reason) == ["totp"])
-        // The confirmation consumed this code.
+        // The confirmation has consumed the code of this time step.
         let token = try await organization.mfaToken()
         func second(_ seconds: TimeInterval) async throws -> Refusal.Code? {
             try await organization.token(
@@ -71,7 +71,7 @@ struct TOTPEnrollmentTests {
     }
 
     @Test(
-        "The URI for the app has account and organization",
+        "The otpauth URI contains the escaped names of the account and the organization",
         arguments: [
             ("Acme", "jane@example.com", "Acme:jane%40example.com", "Acme"),
             (
@@ -88,16 +88,16 @@ struct TOTPEnrollmentTests {
                 == "otpauth://totp/\(label)?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=\(parameter)&algorithm=SHA1&digits=6&period=30")
     }
 
-    @Test("A wrong code confirms nothing, and the correct one still does")
+    @Test("A wrong code does not confirm a new authenticator app, and the correct code is still accepted afterwards")
     func wrongCode() async throws {
         let offer = try await begin(proved()).get()
         let wrong = try shown(offer, at: 2) == "000000" ? "111111" : "000000"
         let refused = try await confirm(offer, wrong)
-        #expect(refused.refused == .invalidGrant && refused.reason == "totp: wrong code at enrolment")
+        #expect(refused.refused == .invalidGrant && refused.reason == "totp: wrong code at enrollment")
         try await confirm(offer).get()
     }
 
-    @Test("A secret can be confirmed for ten minutes, once, by its user")
+    @Test("The pending secret of an authenticator app can be confirmed only once, within ten minutes, and only by its user")
     func pending() async throws {
         let john = try await organization.userID(PushFixture.john)
         let offer = try await begin(proved()).get()
@@ -108,18 +108,18 @@ struct TOTPEnrollmentTests {
         let again = try await begin(proved(at: 602), at: 602).get()
         try await confirm(again, nil, proved(at: 602), at: 1_201).get()
         #expect(try await confirm(again, nil, proved(["pwd", "otp", "mfa"], at: 602), at: 1_201).reason == "totp: nothing pending")
-        // A confirmed factor stays.
+        // The removal of expired records does not remove a confirmed factor.
         _ = try await organization.engine.removeExpired(now: TestOrganization.time(1e8), limit: 100)
         #expect(try await enrollments().map(\.id) == [again.id])
     }
 
-    @Test("Enrolling an app needs a recent sign-in, with both factors if the user has another one")
+    @Test("Enrolling an authenticator app requires a recent sign-in, and two factors if the user already has a second factor")
     func permission() async throws {
         #expect(try await begin(proved(), at: 901).reason == "factor: sign-in is too old")
         #expect(try await begin(proved(by: "00unobody")).refused == .accessDenied)
         let early = try await begin(proved()).get()
         _ = try await organization.enroll(at: 3)
-        // This also holds if the phone was enrolled in the meantime.
+        // The phone was enrolled after the sign-in, and is required in the same way.
         #expect(try await confirm(early, at: 4).reason == "second factor is not proved")
         #expect(try await begin(proved(), at: 4).reason == "second factor is not proved")
         let offer = try await begin(proved(["pwd", "swk", "mfa"]), at: 4).get()
@@ -127,7 +127,7 @@ struct TOTPEnrollmentTests {
         #expect(try await enrollments().filter { $0.status == .active }.count == 2)
     }
 
-    @Test("An old second factor of a session with a new password is not recent enough")
+    @Test("Enrolling or removing an authenticator app is rejected if any factor of the sign-in was proved more than 15 minutes ago")
     func rememberedFactor() async throws {
         let time = TestOrganization.time(2_000)
         func both(since seconds: TimeInterval) -> AuthenticationContext {
@@ -142,7 +142,7 @@ struct TOTPEnrollmentTests {
         #expect(deletion.reason == "factor: sign-in is too old")
     }
 
-    @Test("A new app replaces the earlier one only when it is confirmed")
+    @Test("A new authenticator app replaces the earlier app only after the new app is confirmed")
     func replacement() async throws {
         let first = try await begin(proved()).get()
         try await confirm(first).get()
@@ -154,7 +154,7 @@ struct TOTPEnrollmentTests {
         #expect(try await organization.log("user.mfa.factor.activate").map(\.reason) == ["totp", "totp, replaced"])
     }
 
-    @Test("Of two apps that are confirmed concurrently, one remains")
+    @Test("If two authenticator apps are confirmed concurrently, exactly one confirmation succeeds")
     func race() async throws {
         let offers = [try await begin(proved()).get(), try await begin(proved()).get()]
         let codes = try offers.map { try shown($0, at: 2) }
@@ -162,19 +162,19 @@ struct TOTPEnrollmentTests {
             for (offer, code) in zip(offers, codes) { group.addTask { try await confirm(offer, code).refused } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // The later request has proved one factor, and another is enrolled now.
+        // The later request has proved only one factor, and the earlier one has enrolled another.
         #expect(answers.filter { $0 == nil }.count == 1)
         #expect(try await enrollments().count == 1)
     }
 
-    @Test("At most five secrets are pending, and the oldest is removed")
+    @Test("A user has at most five pending authenticator secrets, and a sixth secret replaces the oldest")
     func crowd() async throws {
         var offers: [TOTPEnrollmentOffer] = []
         for second in 1...6 { offers.append(try await begin(proved(), at: TimeInterval(second)).get()) }
         #expect(Set(try await enrollments().map(\.id)) == Set(offers.dropFirst().map(\.id)))
     }
 
-    @Test("An app can be removed after a recent sign-in with it")
+    @Test("An authenticator app can be removed only after a recent sign-in with a second factor")
     func deletion() async throws {
         let offer = try await begin(proved()).get()
         try await confirm(offer).get()
@@ -183,7 +183,7 @@ struct TOTPEnrollmentTests {
         }
         #expect(try await delete(offer.id, ["pwd"]) == "second factor is not proved")
         #expect(try await delete(offer.id, ["pwd", "otp", "mfa"], at: 901) == "factor: sign-in is too old")
-        #expect(try await delete("enr-other", ["pwd", "otp", "mfa"]) == "totp: unknown enrolment")
+        #expect(try await delete("enr-other", ["pwd", "otp", "mfa"]) == "totp: unknown enrollment")
         #expect(try await delete(offer.id, ["pwd", "otp", "mfa"]) == nil)
         #expect(try await enrollments().isEmpty)
         #expect(try await organization.log("user.mfa.factor.deactivate").count == 1)

@@ -2,20 +2,20 @@ import Foundation
 
 @testable import IdentityCore
 
-/// The rules of one exploration: what the organization, the client and the protocol module require, and the factors that exist.
+/// The rules of one exploration: the requirements of the organization, the client and the protocol module, and the existing factors.
 struct ExploredPolicy: Sendable, CustomStringConvertible {
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
-    /// The lifetime of a challenge in seconds. It is shorter than that of a transaction, so that a challenge can expire before it.
+    /// The lifetime of a challenge in seconds. It is shorter than the lifetime of a transaction, so that a challenge can expire first.
     static let challengeLifetime = 120
 
     var name: String
     var assurance = SignOnRule.Assurance.oneFactor
     var reauthenticateAfter: Int?
-    /// The protocol module that the sign-in runs on.
+    /// The protocol module of the sign-in.
     enum Door: Sendable {
         case direct, pages, classic
 
-        /// The rules of the module. The library tests compare them with the module's own.
+        /// The rules of the module. Another test compares them with the rules in the module's code.
         var rules: DoorRules {
             switch self {
             case .direct: []
@@ -24,24 +24,24 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             }
         }
 
-        /// Stands for the module's own state, which no step changes.
+        /// An example of the module's own state, which no step changes; `nil` for direct authentication.
         var state: DoorState? { self == .direct ? nil : try? DoorState("explored", ["login": "jane"]) }
     }
 
-    /// The user and the client have a second factor in common.
+    /// Whether the user has a second factor that the client supports.
     var canAddFactor = true
-    /// One of the devices has a key that the user unlocks.
+    /// Whether one of the devices has a key for user verification.
     var canVerifyUser = true
     var contextClass: String?
     var demandsTwoFactors = false
     var hasNumbers = false
     var purpose = SignInTransaction.Purpose.signIn
     var door = Door.direct
-    /// Passwords are valid for a day. All have expired, except one that was set since.
+    /// Whether passwords are valid for a day. All have then expired, except one that was set during the exploration.
     var passwordsEnd = false
-    /// Passwords are valid for another day, and the client wants a warning.
+    /// Whether the password expires in a day and the client asks for a warning.
     var warnsOfPassword = false
-    /// The user has no second factor, and may enrol one.
+    /// Whether the user, who has no second factor, may enroll one.
     var canEnroll = false
     /// The user verification that challenges require of the two devices.
     var verification: [PushChallenge.UserVerification] = [.preferred, .required]
@@ -50,13 +50,13 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
 
     var isHosted: Bool { door == .pages }
     var isClassic: Bool { door == .classic }
-    /// A user can set a new password during the sign-in.
+    /// Whether users can set a new password during the sign-in.
     var changesPassword: Bool { door != .direct }
 
-    /// The lifetime of the transaction in seconds. A back-channel request names its own.
+    /// The lifetime of the transaction in seconds. A back-channel request specifies its own.
     var lifetime: Int { purpose == .backchannel ? 200 : 300 }
 
-    /// Two factors are required.
+    /// Whether two factors are required.
     var asksForTwo: Bool { assurance == .twoFactors || demandsTwoFactors || contextClass == "urn:okta:loa:2fa:any" }
 
     static let all: [ExploredPolicy] = [
@@ -67,8 +67,8 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         .init(name: "two factors, simple devices", assurance: .twoFactors, canVerifyUser: false, verification: [.discouraged, .preferred]),
         .init(name: "two factors, number challenge", assurance: .twoFactors, hasNumbers: true),
         .init(name: "two factors, no second one", assurance: .twoFactors, canAddFactor: false),
-        .init(name: "enrolment of a device", demandsTwoFactors: true),
-        .init(name: "enrolment of a device, no usable second factor", canAddFactor: false, demandsTwoFactors: true),
+        .init(name: "enrollment of a device", demandsTwoFactors: true),
+        .init(name: "enrollment of a device, no usable second factor", canAddFactor: false, demandsTwoFactors: true),
         .init(name: "acr 1fa:any", contextClass: "urn:okta:loa:1fa:any"),
         .init(name: "acr 1fa:pwd", contextClass: "urn:okta:loa:1fa:pwd"),
         .init(name: "acr 1fa:pwd, two factors", assurance: .twoFactors, contextClass: "urn:okta:loa:1fa:pwd"),
@@ -93,13 +93,13 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         .init(name: "pages, two factors, old password", assurance: .twoFactors, door: .pages, passwordsEnd: true),
         .init(name: "classic, two factors, old password", assurance: .twoFactors, door: .classic, passwordsEnd: true),
         .init(name: "classic, one factor, warning", door: .classic, warnsOfPassword: true),
-        .init(name: "pages, two factors, enrolment", assurance: .twoFactors, canAddFactor: false, door: .pages, canEnroll: true),
-        .init(name: "classic, two factors, enrolment", assurance: .twoFactors, canAddFactor: false, door: .classic, canEnroll: true),
+        .init(name: "pages, two factors, enrollment", assurance: .twoFactors, canAddFactor: false, door: .pages, canEnroll: true),
+        .init(name: "classic, two factors, enrollment", assurance: .twoFactors, canAddFactor: false, door: .classic, canEnroll: true),
     ]
 
     static func time(_ seconds: Int) -> Date { start.addingTimeInterval(TimeInterval(seconds)) }
 
-    /// The transaction before anything happened.
+    /// Returns the transaction before the first input.
     func transaction() -> SignInTransaction {
         let application = Application(id: "app", name: "App", kind: .native, signOnPolicy: "any")
         let request = SignInRequest(
@@ -112,7 +112,7 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         return transaction
     }
 
-    /// The stored user, and the requirements by the same rules as in ``SignInTransaction/Subject``.
+    /// Returns the stored user with the requirements for this user, by the rules of ``SignInTransaction/Subject``.
     func subject(_ person: ExploredPerson) -> SignInTransaction.Subject {
         var age = PasswordPolicy.Age()
         if passwordsEnd { age = .init(maximumDays: 1) }
@@ -128,7 +128,7 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             canEnroll: canEnroll && door.rules.contains(.enrollsFactors))
     }
 
-    /// A challenge to both devices, the `number`th of the transaction.
+    /// Returns a challenge to both devices. It is the transaction's challenge with this number.
     func challenge(_ number: Int, at seconds: Int) -> PushChallenge {
         PushChallenge(
             transactionType: purpose == .backchannel ? .ciba : .login,

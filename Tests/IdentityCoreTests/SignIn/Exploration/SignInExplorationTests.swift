@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Sign-in exploration")
 struct SignInExplorationTests {
-    @Test("The explored rules of each protocol module are the module's own")
+    @Test("The sign-in exploration uses the same rules as the token endpoint, the hosted pages and the classic API")
     func doors() {
         let application = Application(id: "app", name: "App", kind: .native, signOnPolicy: "any")
         #expect(ExploredPolicy.Door.direct.rules == SignInRequest(application: application, server: nil, scopes: []).rules)
@@ -14,13 +14,15 @@ struct SignInExplorationTests {
         #expect(ExploredPolicy.Door.classic.rules == .classic)
     }
 
-    /// Five inputs are a password, a challenge, an answer, a poll, and one that does not belong there. `make explore` explores longer
+    /// Five inputs are enough for a password, a challenge, an answer, a poll, and one unexpected input. `make explore` explores longer
     /// sequences with optimized code, and checks more commits.
-    @Test("Every sequence of five inputs to a sign-in gives the results that the ledger expects", arguments: ExploredPolicy.all)
+    @Test(
+        "Every sequence of at most five inputs to a sign-in has the results that the independent model predicts",
+        arguments: ExploredPolicy.all)
     func explore(_ policy: ExploredPolicy) throws {
         var exploration = SignInExploration(policy, commitDepth: 2)
         try exploration.run(depth: 5)
-        // An exploration without progress would find nothing.
+        // An exploration that reaches few states would find nothing.
         let isOpen = policy.assurance != .deny
         #expect(exploration.states >= (isOpen ? 900 : 15), "\(exploration.states) states")
         #expect(exploration.steps >= (isOpen ? 33_000 : 500), "\(exploration.steps) steps")
@@ -37,7 +39,7 @@ struct SignInExplorationTests {
             isOpen && (policy.canAddFactor || policy.isHosted)
             && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true
                 || (policy.isHosted && policy.contextClass?.hasSuffix("pwd") == true))
-        // Elsewhere, a factor can follow a denied push only if a password is not enough or is due.
+        // In the other modules, a factor can follow a denied push only if the password is not enough, or is due.
         let isDue = isOpen && policy.changesPassword && (policy.passwordsEnd || policy.warnsOfPassword)
         let goesOn = policy.purpose == .signIn && (asksForMore || isDue)
         #expect((exploration.outcomes["ask again"] != nil) == (policy.isClassic || goesOn))
