@@ -1,7 +1,7 @@
 # `demo`, `test`, `lint`, `bench`, `docs` and `release` install missing packages (Debian packages as root, Python packages in .venv),
 # build and run. `swift build` and `swift test` also work without make.
 SHELL := /bin/bash
-.PHONY: demo test test-long lint format bench docs release setup setup-test kill-test instances explore screenshots pictures
+.PHONY: demo test test-long lint format bench soak docs release deb deb-test setup setup-test kill-test failover instances explore screenshots pictures
 
 setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
@@ -10,7 +10,7 @@ setup-test: setup
 	@scripts/install node-jose:/usr/share/nodejs/jose nodejs:node chromium:chromium chromium-driver:chromedriver zbar-tools:zbarimg \
 	    apache2-bin:/usr/sbin/apache2 libapache2-mod-auth-openidc:/usr/lib/apache2/modules/mod_auth_openidc.so glewlwyd:glewlwyd openssl:openssl tmux:tmux \
 	    curl:curl iproute2:ip sqlite3:sqlite3 libpq-dev:postgresql/libpq-fe.h postgresql:/usr/lib/postgresql pgbouncer:pgbouncer \
-	    haproxy:/usr/sbin/haproxy
+	    haproxy:/usr/sbin/haproxy systemd:systemd-analyze
 	@scripts/venv
 
 # Without a terminal, the phone approves automatically and the demo ends after its last step.
@@ -18,21 +18,28 @@ demo: setup
 	swift run countersign demo $(DEMO) $(shell [ -t 0 ] || echo --once)
 
 # The checks and the tests build the store on PostgreSQL too. The variable enables its trait.
-test test-long kill-test instances screenshots lint: export COUNTERSIGN_POSTGRESQL = 1
+test test-long kill-test failover instances screenshots lint: export COUNTERSIGN_POSTGRESQL = 1
 
 test: setup-test
 	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
 
 # The long test runs that `make test` shortens or skips.
-test-long: kill-test instances explore screenshots
+test-long: kill-test failover instances explore screenshots
 
 # The kill test with its full number of rounds.
 kill-test: setup-test
 	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'KillTests|SQLiteCrashTests'
 
-# Runs the wire tests against two servers on one PostgreSQL database, behind HAProxy.
+# Kills servers and the database, cuts the network and upgrades the servers, under load. `make test` runs one round.
+ROUNDS ?= 10
+failover: setup-test
+	COUNTERSIGN_FAILOVER_ROUNDS=$(ROUNDS) swift test --filter FailoverTests
+
+# Runs the tests over HTTP, those of the SDK and those of the pages against two servers on one PostgreSQL database, behind HAProxy. Left out
+# are the tests that start the command or servers as processes of their own.
+OWN_PROCESSES = FailoverTests|KillTests|Command|ClassicTerminalTests|DebugLogTests|MasterKeyTests|OperationTests|ProxyAttackTests|TerminalAttackTests|UnsafeFileTests|InstancesTests
 instances: setup-test
-	COUNTERSIGN_INSTANCES=2 swift test --filter '^AuthorizationServerTests'
+	COUNTERSIGN_INSTANCES=2 swift test --filter '^AuthorizationServerTests|^EndToEndTests|^BrowserTests' --skip '$(OWN_PROCESSES)'
 
 # Explores every sequence of eight inputs to a sign-in; `make test` explores five. Uses a separate optimized build with few modules.
 explore: setup
@@ -59,9 +66,24 @@ format:
 release: setup
 	@scripts/release
 
+# Builds a Debian package of the command with PostgreSQL support.
+deb: setup
+	@scripts/deb
+
+# Installs, starts, upgrades and purges the package in a copy of this system that is thrown away. Needs root.
+deb-test: setup
+	@scripts/install curl:curl iproute2:ip
+	scripts/check-deb
+
 bench: setup
 	scripts/install wrk:wrk sqlite3:sqlite3 curl:curl
 	scripts/bench
+
+# Runs the server for a day of its clock, in an hour, and fails if memory, open files or tables grow.
+MINUTES ?= 60
+soak: setup
+	@scripts/install gcc:cc
+	Benchmarks/HTTP/soak.py $(MINUTES)
 
 # Builds the guides and the reference as one site in .build/docs/site.
 docs: setup
