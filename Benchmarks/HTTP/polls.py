@@ -45,10 +45,10 @@ users:
 
 
 class Connection:
-    """A persistent connection."""
+    """A persistent connection to one of the servers. The origin is that of the first."""
 
-    async def open(self):
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", PORT)
+    async def open(self, port=PORT):
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port)
         return self
 
     async def post(self, path, headers=(), **fields):
@@ -143,4 +143,5 @@ def main():
             server.wait(30)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -20,9 +20,9 @@ OOB = "urn:okta:params:oauth:grant-type:oob"
 seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 
 
-def organization():
+def organization(people=PEOPLE):
     limits = "{ per_client: 100000000, per_address: 100000000, per_address_sign_ins: 100000000, per_user: 100000000 }"
-    people = "\n".join(f"  - {{ login: p{n}@example.com, password: {PASSWORD} }}" for n in range(PEOPLE))
+    users = "\n".join(f"  - {{ login: p{n}@example.com, password: {PASSWORD} }}" for n in range(people))
     return f"""
 name: Benchmark
 origin: http://127.0.0.1:{PORT}
@@ -65,18 +65,18 @@ authenticators:
     client: phone-app
     number_challenge: never
 users:
-{people}
+{users}
 """
 
 
 class Wire:
-    """A persistent connection."""
+    """A persistent connection to one of the servers. The origin is that of the first."""
 
-    def __init__(self):
-        self.connection = http.client.HTTPConnection("127.0.0.1", PORT)
+    def __init__(self, port=PORT):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port)
 
     def ask(self, method, path, body=None, headers=None):
-        self.connection.request(method, path, body, headers or {})
+        self.connection.request(method, path, body, {"Host": f"127.0.0.1:{PORT}"} | (headers or {}))
         answer = self.connection.getresponse()
         return answer.status, answer.read()
 
@@ -235,4 +235,5 @@ def main():
             server.wait()
 
 
-main()
+if __name__ == "__main__":
+    main()
