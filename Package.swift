@@ -252,6 +252,7 @@ let package = Package(
                 "DeviceAuthenticator", "JOSE", "QRCode", "IdentityCore", "ServerHTTP", "Store",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
+                .product(name: "Metrics", package: "swift-metrics", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
             ],
@@ -266,7 +267,10 @@ let package = Package(
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
-            dependencies: ["JOSE", "AuthFoundation", "IdentityCore", "Store", "StoreSQLite", "QRCode", "CTestSupport"],
+            dependencies: [
+                "CountersignSandbox", "JOSE", "AuthFoundation", "IdentityCore", "Store", "StorePostgreSQL", "StoreSQLite", "QRCode",
+                "CTestSupport",
+            ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "JOSETests",

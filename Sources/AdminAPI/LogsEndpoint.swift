@@ -34,7 +34,7 @@ struct AdminRefusal: Error {
     var status: Int
     var summary: String
     var causes: [String] = []
-    /// For the access log.
+    /// The reason for the access log.
     var reason: String
 
     static let invalidToken = AdminRefusal(
@@ -65,12 +65,12 @@ private struct LogsQuery {
     static let parameters: Set<String> = ["since", "until", "after", "filter", "q", "limit", "sortOrder"]
 
     var since: Date
-    /// `nil` for a query that continues with lines that are still to come.
+    /// The end of the time range, exclusive; `nil` for a query that continues with future lines.
     var until: Date?
     var isDescending: Bool
     var after: String?
     var filter: LogFilter?
-    /// In lower case; each must occur.
+    /// The keywords in lower case, each of which must occur in a line.
     var keywords: [String]
     var limit: Int
     /// The parameters as sent, for the links.
@@ -119,7 +119,7 @@ private struct LogsQuery {
         return keywords.allSatisfy { keyword in texts.contains { $0.contains(keyword) } }
     }
 
-    /// Returns the URL of this query with another cursor; `nil` for the same.
+    /// Returns the URL of this query with another cursor; `nil` keeps the cursor.
     func link(origin: String, after cursor: String?) -> String {
         let parameters = sent.filter { cursor == nil || $0.name != "after" } + (cursor.map { [("after", $0)] } ?? [])
         let query = parameters.map { "\($0.0)=\(Self.encoded($0.1))" }.joined(separator: "&")
@@ -133,7 +133,7 @@ private struct LogsQuery {
 }
 
 extension Engine {
-    /// The maximum number of lines that one request reads. A page is shorter than its limit if the filter selects fewer of them.
+    /// The maximum number of lines that one request reads. A page is shorter than its limit if the filter selects fewer lines.
     private static let mostRead = 50_000
 
     fileprivate func logs(_ call: Endpoint.Call) async throws -> ServerResponse {
@@ -141,7 +141,7 @@ extension Engine {
         guard let token = call.request.sswsToken, let caller = snapshot.trustedCaller(token: token) else { throw AdminRefusal.invalidToken }
         guard caller.readsLogs == true else { throw AdminRefusal.forbidden }
         let query = try LogsQuery(call.request, now: call.request.context.now)
-        // A line of a server whose clock is ahead of this one's.
+        // Includes lines of another server whose clock is up to a minute ahead.
         let latest = query.isDescending ? call.request.context.now.addingTimeInterval(60) : nil
         var search = SystemLogQuery(
             since: query.since, until: query.until ?? latest, limit: min(max(query.limit, 100), 1_000), isDescending: query.isDescending,
@@ -156,14 +156,14 @@ extension Engine {
                 let json = LogRepresentation.json(event, logins: logins)
                 if query.selects(json) { found.append(json) }
             }
-            read += max(page.events.count, 1)
+            read += max(page.scanned, 1)
             isAtEnd = page.next == nil && (found.count < query.limit || position == page.events.last?.id)
             if found.count < query.limit, let next = page.next { position = next }
             search.after = page.next
         }
         var response = ServerResponse(json: JSONValue.array(found).serialized())
         var links = ["<\(query.link(origin: snapshot.origin, after: nil))>; rel=\"self\""]
-        // A query without an end always has a next page: lines that are still to come.
+        // A query without an end always has a next page, for future lines.
         if !isAtEnd || query.until == nil && !query.isDescending {
             let cursor = position ?? LogEvent.firstID(at: query.since)
             links.append("<\(query.link(origin: snapshot.origin, after: cursor))>; rel=\"next\"")

@@ -7,11 +7,11 @@ extension Engine {
     /// The default lifetime of an activation token, in seconds.
     package static let activationTokenLifetime: TimeInterval = 7 * 86_400
 
-    /// Creates a single-use activation token for a user who is staged or has no password. With the token, a user who has a password signs
-    /// in without entering it; a user without one sets one. The account stays staged until then. A new token or activation mail makes this
-    /// one invalid; so does ending all sessions of the user.
+    /// Creates a single-use activation token for a user who is staged or has no password. With the token, a user with a password signs in
+    /// without entering it, and a user without a password sets one. The account stays staged until then. A later activation token or
+    /// activation mail makes this token invalid, and so does ending all sessions of the user.
     /// - Parameter lifetime: The lifetime in seconds, 60 to 2,592,000.
-    /// - Returns: The token; `nil` if the user is unknown or can sign in already, or without the classic API.
+    /// - Returns: The token; `nil` if the user is unknown or can sign in already, or if the classic API is off.
     package func activationToken(
         forUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
     ) async throws -> String? {
@@ -21,7 +21,7 @@ extension Engine {
     /// Mails the user a link to the activation page, with a new activation token. The token is valid only on that page and only while the
     /// user has this mail address. It replaces earlier tokens.
     /// - Parameter lifetime: The lifetime of the link in seconds, 60 to 2,592,000.
-    /// - Returns: `false` if the user is unknown or can sign in already; nothing is sent then.
+    /// - Returns: `true` if the mail was queued; `false` if the user is unknown or can sign in already, or if the classic API is off.
     /// - Throws: ``CodeRefusal`` if the user has no address, or a limit on messages is reached.
     package func sendActivation(
         toUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
@@ -29,12 +29,14 @@ extension Engine {
         try await activate(userID, lifetime: lifetime, isMailed: true, context: context) != nil
     }
 
-    /// Returns a new token; `nil` if the user is unknown or can sign in already, or without the classic API.
+    /// Returns a new token; `nil` if the user is unknown or can sign in already, or if the classic API is off.
     private func activate(
         _ userID: String, lifetime: TimeInterval, isMailed: Bool, context: RequestContext
     ) async throws -> String? {
         let token = try environment.random.secret(prefix: Recovery.activationPrefix)
-        return try await transact(context) { [self] reading in
+        return try await transact(context) {
+            Lookup(.record(.user, id: userID))
+        } read: { [self] reading in
             (user: try user(id: userID, in: reading.view), snapshot: try reading.snapshot)
         } decide: { found in
             guard let application = found.snapshot.classicApplication, let stored = found.user, stored.value.awaitsActivation else {
@@ -71,19 +73,29 @@ extension Engine {
     package func classicActivateAccount(
         by token: String, _ request: ClassicRequest, caller: ClassicCaller, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        let isTrusted: Bool
+        let answer: Result<ClassicAnswer, ClassicRefusal>
         do {
-            isTrusted = try admit(caller, snapshot: await snapshot()).trusted != nil
-        } catch let refusal as ClassicRefusal {
-            return .failure(refusal)
+            answer = try await exchange(.activationToken, token, context: context) { [self] snapshot in
+                do throws(ClassicRefusal) {
+                    return try admit(caller, snapshot: snapshot).trusted != nil
+                } catch {
+                    throw RefusedCaller(refusal: error)
+                }
+            } _: { transaction, isTrusted in
+                transaction.begin(
+                    by: caller, isTrusted: isTrusted, relayState: request.relayState, enrollsOptional: request.enrollsOptional,
+                    warnsBeforeExpiry: request.warnsBeforeExpiry)
+            }
+        } catch let refused as RefusedCaller {
+            return .failure(refused.refusal)
         }
-        let answer = try await exchange(.activationToken, token, context: context) {
-            $0.begin(
-                by: caller, isTrusted: isTrusted, relayState: request.relayState, enrollsOptional: request.enrollsOptional,
-                warnsBeforeExpiry: request.warnsBeforeExpiry)
-        }
-        // As for a wrong password, because the token is a primary credential.
+        // The same refusal as for a wrong password, because the token is a primary credential.
         if case .failure(let refusal) = answer, refusal.code == "E0000011" { return .failure(.authenticationFailed(refusal.reason)) }
         return answer
     }
+}
+
+/// The refusal of a caller, which does not concern its activation token.
+private struct RefusedCaller: Error {
+    let refusal: ClassicRefusal
 }

@@ -27,8 +27,8 @@ extension Engine {
         try await administer(user, apiToken) { [self] id, _ in try await rememberedDevices(ofUser: id) }
     }
 
-    /// Forgets one remembered device of a user, or all if `device` is `nil`, and returns their number. Refuses an unknown device
-    /// (`E0000007`).
+    /// Forgets one remembered device of a user, or all devices if `device` is `nil`. Returns the number of forgotten devices. Refuses an
+    /// unknown device (`E0000007`).
     package func classicForget(
         device: String?, of user: String, apiToken: String?, context: RequestContext
     ) async throws -> Result<Int, ClassicRefusal> {
@@ -39,8 +39,8 @@ extension Engine {
         }
     }
 
-    /// Creates an activation token. With `isMailed`, the server mails the link to the user and returns `nil`. Otherwise it returns the token,
-    /// which the caller passes on. Refusals:
+    /// Creates an activation token. With `isMailed`, the server mails the link to the user, and the function returns `nil`. Otherwise the
+    /// function returns the token, which the caller passes on to the user. Refusals:
     /// - `E0000016`: the user can sign in already.
     /// - `E0000001`: the user has no mail address (only with `isMailed`).
     /// - `E0000047` or `E0000118`: too many messages were sent, or one was sent a moment ago.
@@ -69,12 +69,15 @@ extension Engine {
         }
     }
 
-    /// Admits the caller before it looks for the user, so that a caller without a token learns nothing.
+    /// Authenticates the caller, then looks up the user and runs `body`. In this order, a caller without an API token learns nothing.
     private func administer<Value: Sendable>(
         _ user: String, _ apiToken: String?, _ body: (_ id: String, _ caller: ClassicPolicy.TrustedCaller) async throws -> Value
     ) async throws -> Result<Value, ClassicRefusal> {
         do {
-            let (id, trusted) = try await store.read { [self] view in
+            let (id, trusted) = try await store.read {
+                let key = User.key(forLogin: Self.possibleName(user))
+                return Lookup(.record(.user, id: user), .records(.user, where: "login", is: key, limit: 1))
+            } _: { [self] view in
                 guard let trusted = try admit(ClassicCaller(apiToken: apiToken), snapshot: snapshot(view)).trusted else {
                     throw ClassicRefusal.invalidToken("authn: no API token")
                 }

@@ -2,7 +2,7 @@ internal import Foundation
 package import IdentityCore
 internal import Store
 
-/// The enrolment of a factor, as one read finds it.
+/// The start of an enrollment, decided on one read of the store.
 private enum SetupStep: Sendable {
     case code(CodeChannel)
     case question(key: String, answer: String)
@@ -11,9 +11,9 @@ private enum SetupStep: Sendable {
     case app(AuthenticatorAppSetup, TOTPProvider)
 }
 
-/// The confirmation of an enrolment, as one read finds it.
+/// The confirmation of an enrollment, decided on one read of the store.
 private enum ActivationStep: Sendable {
-    /// A phone whose ticket is shown again.
+    /// A phone whose ticket is still valid.
     case shownPhone
     /// A phone that gets a new ticket.
     case phone(PhoneSetup)
@@ -21,10 +21,10 @@ private enum ActivationStep: Sendable {
     case app(Enrollment, Writes)
 }
 
-/// The enrolment of a factor in a classic sign-in (Documentation/Protocol/Authn.md §4.5 and §4.6). The proofs so far permit it.
+/// The enrollment of a factor in a classic sign-in (Documentation/Protocol/Authn.md §4.5 and §4.6). The proofs of the sign-in permit it.
 extension Engine {
-    /// Starts the enrolment of a factor.
-    /// - Returns: The state; or a refusal: `E0000001` for a factor that cannot be enrolled, `E0000079` if no enrolment is requested.
+    /// Starts the enrollment of a factor.
+    /// - Returns: The state; or a refusal: `E0000001` for a factor that cannot be enrolled, `E0000079` if no enrollment is requested.
     package func classicEnroll(
         _ request: ClassicEnrollmentRequest, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -57,9 +57,9 @@ extension Engine {
             throw ClassicRefusal.invalid(
                 "factorEnrollRequest", ["factorType: This factor is set up already, or cannot be set up. Choose one of those listed."])
         }
-        guard let authentication = state.provedSoFar,
-            state.context.now.timeIntervalSince(authentication.time) <= Enrollment.freshness
-        else { throw ClassicRefusal.invalidToken("authn: proved too long ago to set anything up") }
+        guard let authentication = state.provedSoFar, Enrollment.isFresh(authentication.time, at: state.context.now) else {
+            throw ClassicRefusal.invalidToken("authn: proved too long ago to set anything up")
+        }
         if let channel = factor.channel { return .code(channel) }
         if factor == .question {
             guard let key = request.question, let answer = request.answer else { throw ClassicRefusal.missing("answer") }
@@ -75,8 +75,8 @@ extension Engine {
         }
     }
 
-    /// Confirms a new factor by its code, and enrols it.
-    /// - Returns: The state; or a refusal: `E0000068` for a wrong code, `E0000047` for too many of them.
+    /// Confirms a new factor by its code, and enrolls it. For a phone, it renews an expired QR code.
+    /// - Returns: The state; or a refusal: `E0000068` for a wrong code, `E0000047` for too many codes.
     package func classicActivate(
         factorID: String, passCode: String?, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -123,14 +123,16 @@ extension Engine {
     /// The maximum number of codes per minute to activate a factor.
     private static let mostActivations = 5
 
-    /// Returns the content of the QR code that enrols an app or a phone; `nil` if there is none, or it has expired. `token` is the last
+    /// Returns the content of the QR code that enrolls an app or a phone; `nil` for an unknown or expired QR code. `token` is the last
     /// component of the path, which is secret.
     package func classicPicture(
         userID: String, factorID: String, token: String, context: RequestContext
     ) async throws -> String? {
         if let picture = try await phonePicture(userID: userID, factorID: factorID, token: token, context: context) { return picture }
         guard let signIn = PendingFactor.signIn(ofPictureToken: token, of: factorID, environment: environment) else { return nil }
-        return try await store.read { [self] view in
+        return try await store.read {
+            Lookup(.record(.transaction, id: signIn), .record(.user, id: userID), .record(.enrollment, id: factorID))
+        } _: { [self] view in
             // The seed is shown only while its sign-in waits for the first code.
             guard let waiting = try view.record(.transaction, id: signIn).map(StoredTransaction.init)?.value, waiting.end == nil,
                 context.now < waiting.expiresAt, waiting.userID == userID, waiting.classic?.enrolling == factorID,
@@ -146,7 +148,7 @@ extension Engine {
 }
 
 extension ClassicState {
-    /// Plans the start of an enrolment. The sign-in is then read again and shown.
+    /// Plans the start of an enrollment. After the commit, the sign-in is read again for the response.
     func begin(_ enrollmentID: String, _ writes: Writes) throws -> ClassicPlan {
         var next = transaction
         next.classic?.enrolling = enrollmentID
@@ -154,7 +156,7 @@ extension ClassicState {
         return Plan(.success(ClassicStepAnswer(.continues(token: token))), writes + [change])
     }
 
-    /// Plans that a factor is enrolled and counts as proved.
+    /// Plans the end of an enrollment. The new factor counts as proved.
     func setUp(_ verifier: some FactorVerifier, as factor: ClassicPolicy.Factor, _ writes: Writes) throws -> ClassicPlan {
         var step = transaction.step(
             .enrolled(verifier.kind, verifier.factorClass, methods: verifier.methods, subject, after: subject(having: factor)),
@@ -163,12 +165,12 @@ extension ClassicState {
         return try conclude(step, writes: writes, wrong: .wrongCode)
     }
 
-    /// The authentication so far, with its last proof's time; `nil` before the first proof.
+    /// The proofs of this sign-in, with the time of the last proof; `nil` before the first proof.
     var provedSoFar: AuthenticationContext? {
         transaction.proofs.last.map { AuthenticationContext(userID: user.value.id, time: $0.time, methods: transaction.methods) }
     }
 
-    /// The subject with one more enrolled factor.
+    /// Returns the subject with one more enrolled factor.
     func subject(having factor: ClassicPolicy.Factor) -> SignInTransaction.Subject {
         var after = subject
         if factor != .question { after.canEnroll = false }
@@ -180,7 +182,7 @@ extension ClassicState {
 }
 
 extension ClassicRefusal {
-    /// A factor of the protocol that this server does not support (Documentation/Protocol/Authn.md §4.5).
+    /// The refusal of a factor that the server does not support (Documentation/Protocol/Authn.md §4.5).
     static let notSupported = ClassicRefusal(
         code: "E0000015", status: 401, summary: "This organization does not offer this factor. Choose one of those listed.",
         reason: "authn: factor is not supported")

@@ -1,34 +1,35 @@
-internal import Crypto
 internal import Foundation
 package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// A permitted phone enrolment, before its ticket is created.
+/// A permitted phone enrollment, before its ticket is created.
 struct PhoneSetup: Sendable {
     fileprivate let authenticator: PushAuthenticator
-    /// The time from which on the last proof is too old.
+    /// The time at which the last proof becomes too old.
     fileprivate let end: Date
-    /// The method id of the earlier ticket; `nil` for a new enrolment.
+    /// The method id of the ticket to renew; `nil` for a new enrollment.
     fileprivate let methodID: String?
 }
 
-/// The enrolment of a phone for push in a classic sign-in (Documentation/Protocol/Authn.md §4.6 and §5.5). It uses the same ticket as the
-/// hosted pages, shown as a QR code or sent as a link. The phone exchanges it and enrols (`EnrollmentTicketGrant`) while the client polls.
+/// The enrollment of a phone for push in a classic sign-in (Documentation/Protocol/Authn.md §4.6 and §5.5). The phone gets the same ticket
+/// as on the hosted pages, by a QR code or a link. It exchanges the ticket and enrolls (`EnrollmentTicketGrant`) while the client polls.
 extension Engine {
-    /// Permits and counts an enrolment; throws ``ClassicRefusal``.
+    /// Checks that a phone can be enrolled now, and counts the attempt; throws ``ClassicRefusal``.
     func phoneSetup(_ state: ClassicState, methodID: String?) throws -> PhoneSetup {
         guard let proof = state.transaction.proofs.last,
             let authenticator = state.snapshot.phoneAuthenticators(for: state.user.value).first
         else { throw ClassicRefusal.invalid("factorEnrollRequest", ["factorType: No phone can be set up now."]) }
         let end = proof.time.addingTimeInterval(Enrollment.freshness)
-        guard state.context.now < end else { throw ClassicRefusal.invalidToken("authn: proved too long ago to set anything up") }
+        guard Enrollment.isFresh(proof.time, at: state.context.now) else {
+            throw ClassicRefusal.invalidToken("authn: proved too long ago to set anything up")
+        }
         try countClassicAttempt(state)
         return PhoneSetup(authenticator: authenticator, end: end, methodID: methodID)
     }
 
-    /// Polls whether a phone was enrolled.
-    /// - Returns: The state; or a refusal: `E0000079` if no phone is being enrolled, `E0000007` for another one.
+    /// Returns the progress of the enrollment of a phone.
+    /// - Returns: The state; or a refusal: `E0000079` if no phone is being enrolled, `E0000007` for another factor id.
     package func classicPollActivation(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -46,7 +47,7 @@ extension Engine {
 
     /// Sends the content of the QR code as a link to open on the phone: by text message to `phoneNumber`, or by mail to the user's own
     /// address.
-    /// - Returns: The state; or a refusal: as of other messages, `E0000079` if no phone is being enrolled.
+    /// - Returns: The state; or a refusal: `E0000079` if no phone is being enrolled, or that of a message that cannot be sent.
     package func classicSendActivation(
         factorID: String, by channel: CodeChannel, phoneNumber: String?, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -75,7 +76,7 @@ extension Engine {
     ) throws -> Writes {
         let (user, context) = (state.user.value, state.context)
         let destination = try Self.destination(channel, phoneNumber, of: user)
-        // Also limited per user: another sign-in, or another number, does not reset the limit.
+        // This limit counts per user, so that another sign-in or another number does not reset it.
         let counts = try messagePacer.count(channel, to: "activation " + user.id, .known, limit: nil, now: context.now)
         let secret = try phone.secret(of: state.transaction.id, environment: environment)
         return try linkMessage(
@@ -98,17 +99,18 @@ extension Engine {
         return CodeDestination(number)
     }
 
-    /// Returns the content of the QR code that enrols a phone; `nil` if the path is not valid.
+    /// Returns the content of the QR code that enrolls a phone; `nil` if the token is invalid or expired.
     func phonePicture(userID: String, factorID: String, token: String, context: RequestContext) async throws -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let code = try? Base64URL.decode(String(parts[1])) else { return nil }
         let id = String(parts[0])
-        return try await store.read { [self] view -> String? in
+        return try await store.read {
+            Lookup(.record(.transaction, id: id, .account, .named(.session, byKey: "session")))
+        } _: { [self] view -> String? in
             let snapshot = try snapshot(view)
             guard let waiting = try view.awaitedPhone(signIn: id, snapshot: snapshot, now: context.now), waiting.user.value.id == userID,
                 waiting.ticket.methodID == factorID, waiting.ticket.isShown(at: context.now),
-                HMAC<SHA256>.isValidAuthenticationCode(
-                    code, authenticating: waiting.ticket.pictureMaterial(of: id), using: environment.masterKey)
+                environment.masterKeys.isCode(code, for: waiting.ticket.pictureMaterial(of: id))
             else { return nil }
             return PhoneTicket.uri(
                 origin: snapshot.origin, authenticator: waiting.authenticator,
@@ -123,17 +125,16 @@ extension PhoneTicket {
 
     fileprivate func secret(of transactionID: String, environment: EngineEnvironment) throws -> String {
         let owner = RecordReference(.transaction, transactionID)
-        return String(decoding: try RecordCoding.open(sealedSecret, for: owner, masterKey: environment.masterKey), as: UTF8.self)
+        return String(decoding: try RecordCoding.open(sealedSecret, for: owner, masterKeys: environment.masterKeys), as: UTF8.self)
     }
 
-    /// The input of the QR code's secret path component. It changes with the ticket.
+    /// Returns the input from which the secret path component of the QR code is derived. It changes with the ticket.
     fileprivate func pictureMaterial(of transactionID: String) -> [UInt8] {
         Array("authn phone \(transactionID) ".utf8) + digest
     }
 
     fileprivate func pictureToken(of transactionID: String, environment: EngineEnvironment) -> String {
-        let code = HMAC<SHA256>.authenticationCode(for: pictureMaterial(of: transactionID), using: environment.masterKey)
-        return "\(transactionID).\(Base64URL.encode(Array(code)))"
+        "\(transactionID).\(Base64URL.encode(environment.masterKeys.code(for: pictureMaterial(of: transactionID))))"
     }
 }
 
@@ -152,7 +153,7 @@ extension ClassicState {
         next.phone = PhoneTicket(
             authenticatorID: setup.authenticator.id, digest: ticket.digest.bytes,
             sealedSecret: try RecordCoding.seal(Array(secret.utf8), for: owner, environment: environment), expiresAt: expiresAt,
-            methodID: try setup.methodID ?? environment.random.identifier(prefix: "opf"))
+            methodID: try setup.methodID ?? environment.random.identifier(prefix: PushMethod.idPrefix))
         var writes = Writes(transaction.closingPhone + [.issue(ticket)])
         writes.log("user.mfa.factor.begin", .success, reason: "push, by a code", userID: user.value.id)
         return try show(next, writes: writes)
@@ -162,7 +163,7 @@ extension ClassicState {
         snapshot.phoneAuthenticators(for: user.value).first { $0.id == phone.authenticatorID }
     }
 
-    /// The client's view of the phone that is being enrolled.
+    /// Returns the client's view of the phone that is being enrolled; `nil` for none.
     func phoneFactor(_ transaction: SignInTransaction) -> ClassicFactor? {
         let now = context.now
         guard let phone = transaction.phone else { return nil }

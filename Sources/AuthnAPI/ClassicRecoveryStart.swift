@@ -1,15 +1,16 @@
 internal import Foundation
 package import IdentityCore
+internal import Store
 
 /// A request to start a recovery (Documentation/Protocol/Authn.md §4.9 and §4.10).
 package struct ClassicRecoveryRequest: Sendable {
-    /// Whether to unlock an account; otherwise the user forgot the password.
+    /// Whether the request is to unlock an account; otherwise the user forgot the password.
     package var isUnlock: Bool
     /// The user name as typed.
     package var username: String
-    /// `SMS`, `CALL` or `EMAIL`, in any case; `nil` for a trusted caller that passes the token on itself.
+    /// The channel: `SMS`, `CALL` or `EMAIL`, in upper or lower case; `nil` for a trusted caller that passes the token on to the user.
     package var factorType: String?
-    /// Returned with every response.
+    /// The client's value, which every response repeats; `nil` for none.
     package var relayState: String?
 
     private var kind: Recovery.Kind { isUnlock ? .unlock : .password }
@@ -56,11 +57,14 @@ package struct ClassicRecoveryRequest: Sendable {
 
 extension Engine {
     /// Starts the recovery of an account. A valid API token makes the caller a trusted caller.
-    /// - Returns: The state; or a refusal: `E0000001`, a limit, or for a trusted caller the reason.
+    /// - Returns: The state; or a refusal: `E0000001` for an invalid channel, or a limit. Only a trusted caller learns that the user is
+    ///   unknown (`E0000095`) or that the account cannot be unlocked (`E0000032`) or recovered (`E0000034`).
     package func classicRecover(
         _ request: ClassicRecoveryRequest, caller: ClassicCaller, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        let step = try await transact(context, refusing: ClassicRefusal.self) { [self] reading in
+        let step = try await transact(context, refusing: ClassicRefusal.self) { [self] in
+            Lookup(rows(ofLogin: request.username, with: .factors) + [.recoveryBudget(at: context.now)])
+        } read: { [self] reading in
             let isTrusted = try admit(caller, snapshot: reading.snapshot).trusted != nil
             return try ClassicRefusal.spelling(context) { try recoveryStart(request.recovery(isTrusted: isTrusted), reading, context) }
         } decide: { [self] found in

@@ -5,47 +5,58 @@ internal import Store
 /// The steps of a recovery (Documentation/Protocol/Authn.md §4.4, §4.11 and §4.12).
 extension Engine {
     /// Checks the code that was sent.
-    /// - Returns: The state; or a refusal: `E0000068`, `E0000069` after too many wrong codes.
+    /// - Returns: The state; or a refusal: `E0000068` for a wrong code, `E0000069` after too many wrong codes.
     package func classicRecoveryVerify(
         passCode: String?, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await step(passCode.map { .code($0) }, needs: "passCode", at: .recoveryChallenge, of: stateToken, context: context)
     }
 
-    /// Sends the code again. The response is the same if none can be sent.
-    /// - Returns: The state; or a refusal: a limit, `E0000079`.
+    /// Sends the code again. If no code can be sent, the response is the same.
+    /// - Returns: The state; or a refusal: `E0000079` if the recovery awaits no code, or a limit.
     package func classicRecoveryResend(
         stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await step(.resend, at: .recoveryChallenge, of: stateToken, context: context)
     }
 
-    /// Exchanges the single-use token that was mailed, or given to a back end, for the state of the recovery; refuses an invalid one
-    /// (`E0000011`). With `enrollsOptional`, the client wants optional factors to be offered.
+    /// Exchanges the single-use token that was mailed, or given to a back end, for the state of the recovery. Refuses an invalid token
+    /// (`E0000011`). With `enrollsOptional`, the sign-in also offers optional factors.
     package func classicRecoveryToken(
         _ token: String, enrollsOptional: Bool = false, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await exchange(.recoveryToken, token, context: context) {
-            if enrollsOptional { $0.rules.insert(.offersOptionalFactors) }
+        try await exchange(.recoveryToken, token, context: context, admit: { _ in }) { transaction, _ in
+            if enrollsOptional { transaction.rules.insert(.offersOptionalFactors) }
         }
     }
 
     /// Exchanges a single-use token for a sign-in, which starts with this exchange.
-    func exchange(
-        _ kind: TicketKind, _ token: String, context: RequestContext, _ change: (inout SignInTransaction) -> Void
+    /// - Parameters:
+    ///   - admit: Checks the caller by the configuration, before the token.
+    ///   - change: Stores what the admitted caller asks of the sign-in.
+    func exchange<Admission: Sendable>(
+        _ kind: TicketKind, _ token: String, context: RequestContext,
+        admit: @escaping @Sendable (OrgSnapshot) throws -> Admission, _ change: (inout SignInTransaction, Admission) -> Void
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         let stateToken = try environment.random.secret(prefix: "00")
-        let step = try await transact(context, refusing: ClassicRefusal.self) { reading in
+        let step = try await transact(context, refusing: ClassicRefusal.self) {
+            .classic(token, of: kind, at: context.now)
+        } read: { reading in
+            let admission = try admit(reading.snapshot)
             let found = try ClassicRefusal.spelling(context) { try RecoveryState(token, of: kind, reading, context: context) }
-            return try ClassicState(found, token: stateToken, view: reading.view, environment: reading.engine.environment)
-        } decide: { state in
-            try state.conclude(ClassicRefusal.spelling(context) { try state.base.exchanged(kind, token, for: stateToken, change) })
+            let state = try ClassicState(found, token: stateToken, view: reading.view, environment: reading.engine.environment)
+            return (state: state, admission: admission)
+        } decide: { found in
+            let exchanged = try ClassicRefusal.spelling(context) {
+                try found.state.base.exchanged(kind, token, for: stateToken) { change(&$0, found.admission) }
+            }
+            return try found.state.conclude(exchanged)
         }
         return try await finish(step, context: context)
     }
 
     /// Checks the answer to the user's security question.
-    /// - Returns: The state; or a refusal: `E0000087`, `E0000069` after too many wrong answers.
+    /// - Returns: The state; or a refusal: `E0000087` for a wrong answer, `E0000069` after too many wrong answers.
     package func classicRecoveryAnswer(
         _ answer: String?, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {

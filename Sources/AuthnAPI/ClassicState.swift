@@ -2,7 +2,7 @@ internal import Foundation
 internal import IdentityCore
 internal import Store
 
-/// A classic sign-in as one read finds it by its state token.
+/// A classic sign-in, with the data of one read.
 struct ClassicState: Sendable {
     /// The sign-in, or the recovery, with its user.
     let base: RecoveryState
@@ -12,15 +12,16 @@ struct ClassicState: Sendable {
     let application: Application
     /// The devices of push factors, by id.
     let devices: [String: Device]
-    /// The enrolment whose device approved. It is written unchanged, so that a concurrent revocation causes a version conflict.
+    /// The enrollment of the device that approved the challenge; `nil` for none. It is written unchanged, so that a concurrent revocation
+    /// causes a version conflict.
     let approver: Enrollment?
-    /// The remembered device of the sign-in; it may no longer count.
+    /// The remembered device of the sign-in; `nil` for none. It may be too old to replace a factor.
     let remembered: RememberedDevice?
     /// All remembered devices of the user.
     let allRemembered: [RememberedDevice]
     /// The user's factors, usable or not.
     let held: Set<ClassicPolicy.Factor>
-    /// The factor that is being enrolled; `nil` if there is none, or it has expired.
+    /// The factor that awaits its confirmation; `nil` for none, and after its expiry.
     let pending: PendingFactor?
 
     var stored: StoredTransaction { base.stored }
@@ -36,7 +37,7 @@ struct ClassicState: Sendable {
     /// All factors of the user, including pending ones.
     var allEnrollments: [Enrollment] { subject.enrollments.all }
 
-    /// Finds the open sign-in of a state token; throws ``ClassicRefusal`` if there is none.
+    /// Reads the open sign-in of a state token; throws ``ClassicRefusal`` for an invalid token.
     init(_ token: String, reading: Reading<some Sendable>, context: RequestContext) throws {
         let base = try ClassicRefusal.spelling(context) { try RecoveryState(token, reading, context: context) }
         try self.init(base, token: token, view: reading.view, environment: reading.engine.environment)
@@ -57,9 +58,7 @@ struct ClassicState: Sendable {
             devices[id] = try view.record(.device, id: id).map(Device.init)
         }
         approver = subject.enrollments.approver(of: base.transaction)
-        allRemembered = try view.records(
-            .rememberedDevice, where: "user", is: base.transaction.userID ?? "", limit: 2 * RememberedDevice.most
-        ).map(RememberedDevice.init)
+        allRemembered = try view.rememberedDevices(of: base.transaction.userID ?? "")
         remembered = allRemembered.first { $0.device == base.transaction.presentedDevice?.digest }
         held = Set(subject.enrollments.held.compactMap(ClassicPolicy.Factor.of))
         pending = try classic.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
@@ -72,10 +71,10 @@ struct ClassicState: Sendable {
 
     var question: QuestionMethod? { base.question }
 
-    /// The current requirement by policy and proofs.
+    /// The current requirement, by the policy and the proofs.
     var asked: SignInTransaction.Requirement { transaction.requirement(for: subject) }
 
-    /// The status of a transaction of this sign-in.
+    /// Returns the status of a state of this sign-in; `nil` if the state requires no input.
     func status(of transaction: SignInTransaction) -> ClassicTransaction.Status? {
         switch transaction.recovery?.stage {
         case .code?: return .recoveryChallenge
@@ -103,12 +102,12 @@ struct ClassicState: Sendable {
         return enrollments.filter { kinds.contains($0.factor) }
     }
 
-    /// The chosen factor, if it is still enrolled.
+    /// Returns the factor that the user selected; `nil` for none, and if the factor can no longer be presented.
     func selected(in transaction: SignInTransaction) -> Enrollment? {
         transaction.classic?.selected.flatMap { id in presentable.first { $0.classicID == id } }
     }
 
-    /// The result of the challenge to a factor; `nil` without a challenge.
+    /// Returns the result of the pending or last push to a factor; `nil` without a push.
     func result(of enrollment: Enrollment, in transaction: SignInTransaction) -> ClassicTransaction.FactorResult? {
         guard enrollment.push != nil, let challenge = transaction.challenge,
             challenge.targets.contains(where: { $0.enrollmentID == enrollment.id })
@@ -121,6 +120,6 @@ struct ClassicState: Sendable {
 }
 
 extension Enrollment {
-    /// The id of the enrolment in the classic API.
+    /// The id of the enrollment in the classic API.
     var classicID: String { push?.id ?? id }
 }

@@ -5,7 +5,7 @@ internal import Store
 /// The plan of a step of a classic sign-in.
 typealias ClassicPlan = Plan<Result<ClassicStepAnswer, ClassicRefusal>>
 
-/// The answer of a step of a classic sign-in, once it is committed.
+/// The answer of a step of a classic sign-in after the commit.
 struct ClassicStepAnswer: Sendable {
     enum Outcome: Sendable {
         /// The response to the client.
@@ -15,8 +15,9 @@ struct ClassicStepAnswer: Sendable {
     }
 
     var outcome: Outcome
-    /// The rest of the answer, as in ``ClassicAnswer``.
+    /// The new device token of the browser; see ``ClassicAnswer/deviceToken``.
     var deviceToken: String?
+    /// The push factors to ask automatically; see ``ClassicAnswer/autoPush``.
     var autoPush: [String]?
 
     init(_ outcome: Outcome) { self.outcome = outcome }
@@ -31,7 +32,7 @@ struct ClassicStepAnswer: Sendable {
 }
 
 extension ClassicPlan {
-    /// The same plan with a change to the answer; a refusal stays unchanged.
+    /// Returns the same plan with a changed answer. A refusal stays unchanged.
     func answering(_ change: (inout ClassicStepAnswer) -> Void) -> ClassicPlan {
         map { result in
             result.map { answer in
@@ -43,21 +44,37 @@ extension ClassicPlan {
     }
 }
 
+extension Lookup {
+    /// The rows of ``ClassicState``.
+    static func classic(_ token: String, of kind: TicketKind = .stateToken, asksForPush: Bool = false, at now: Date) -> Lookup {
+        guard kind == .stateToken else { return .recovery(token, of: kind, at: now, .rememberedDevices) }
+        let known =
+            asksForPush
+            ? Lookup.recovery(token, at: now, .rememberedDevices, .challenges) : .recovery(token, at: now, .rememberedDevices)
+        // A recovery of an unknown user name asks for these too.
+        let unknown = Node.records(.rememberedDevice, where: "user", is: "", limit: RememberedDevice.listLimit)
+        return Lookup(known.nodes + [unknown])
+    }
+}
+
 /// The steps that a client takes with a state token.
 extension Engine {
     /// Runs a step of a classic sign-in. `read`, `check` and `decide` may throw ``ClassicRefusal``.
     /// - Parameters:
     ///   - token: The state token.
+    ///   - asksForPush: Whether the step probably sends a push, so that the user's recent pushes are read.
     ///   - read: Counts the attempt, and reads what the step needs in addition to the state.
     ///   - check: Returns the slow check of the step; `nil` for none.
     ///   - decide: Returns the plan of the step.
     func classicStep<Found: Sendable, Verdict: Sendable>(
-        _ token: String, context: RequestContext,
+        _ token: String, asksForPush: Bool = false, context: RequestContext,
         read: @escaping @Sendable (ClassicState, any StoreView) throws -> Found, check: (ClassicState, Found) throws -> Check<Verdict>?,
         decide: (ClassicState, Found, Verdict?) throws -> ClassicPlan
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         var userID: String?
-        let step = try await transact(context, refusing: ClassicRefusal.self) { reading in
+        let step = try await transact(context, refusing: ClassicRefusal.self) { _ in
+            .classic(token, asksForPush: asksForPush, at: context.now)
+        } read: { reading in
             let state = try ClassicState(token, reading: reading, context: context)
             return (state, Result { try read(state, reading.view) })
         } check: { state, found in
@@ -75,10 +92,10 @@ extension Engine {
 
     /// Runs a step without a check.
     func classicStep<Found: Sendable>(
-        _ token: String, context: RequestContext,
+        _ token: String, asksForPush: Bool = false, context: RequestContext,
         read: @escaping @Sendable (ClassicState, any StoreView) throws -> Found, decide: (ClassicState, Found) throws -> ClassicPlan
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(token, context: context, read: read, check: { _, _ -> Check<Never>? in nil }) {
+        try await classicStep(token, asksForPush: asksForPush, context: context, read: read, check: { _, _ -> Check<Never>? in nil }) {
             state, found, _ in try decide(state, found)
         }
     }
@@ -90,7 +107,7 @@ extension Engine {
         try await classicStep(token, context: context, read: { _, _ in }) { state, _ in try decide(state) }
     }
 
-    /// Answers a committed step; shows the sign-in if it continues.
+    /// Returns the response to a committed step. If the sign-in continues, reads it again for the response.
     func finish(
         _ step: Result<ClassicStepAnswer, ClassicRefusal>, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {

@@ -3,18 +3,19 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// The client's proof of a factor (Documentation/Protocol/Authn.md §4.7). Without a code or answer, the request asks for a challenge.
+/// The client's proof of a factor (Documentation/Protocol/Authn.md §4.7). Without a code or answer, the request starts a challenge or polls
+/// a pending push.
 package struct ClassicProof: Sendable {
     package var passCode: String?
     package var answer: String?
     /// Whether the device may replace the factor from now on, if the policy allows it.
     package var remembersDevice: Bool = false
-    /// Whether the client asks this push factor automatically from now on; `nil` for no change.
+    /// Whether the client starts this push automatically from now on; `nil` for no change.
     package var autoPush: Bool?
 }
 
 extension ClassicProof {
-    /// The response to a factor; `nil` if the proof has none.
+    /// Returns the response to a factor; `nil` if the proof has none.
     func response(to factor: Enrollment) -> FactorResponse? {
         factor.question == nil ? passCode.map(FactorResponse.code) : answer.map(FactorResponse.answer)
     }
@@ -24,7 +25,7 @@ extension ClassicProof: Redacted {
     package var description: String { "ClassicProof(passCode: \(passCode != nil), answer: \(answer != nil))" }
 }
 
-/// The action that a request for a factor causes, decided on one read of the store.
+/// The action of a request for a factor, decided on one read of the store.
 private struct FactorStep: Sendable {
     enum Action: Sendable {
         case show
@@ -43,12 +44,13 @@ private struct FactorStep: Sendable {
 
 /// Challenging, verifying and polling a factor (Documentation/Protocol/Authn.md §4.7 and §4.8).
 extension Engine {
-    /// Starts a challenge, verifies an answer, or polls a push. A proof without a code or answer polls.
-    /// - Returns: The state; or a refusal: `E0000068` for a wrong answer, `E0000007` for an unknown factor, or a limit.
+    /// Starts a challenge, verifies an answer, or polls a pending push.
+    /// - Returns: The state; or a refusal: `E0000068` for a wrong answer, `E0000007` for an unknown factor, or the code of an exceeded
+    ///   limit.
     package func classicVerify(
         factorID: String, _ proof: ClassicProof, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state, view in
+        try await classicStep(stateToken, asksForPush: factorID.hasPrefix(PushMethod.idPrefix), context: context) { [self] state, view in
             if factorID == "webauthn" { throw ClassicRefusal.notSupported }
             let factor = try state.presentable(factorID)
             return FactorStep(factor: factor, action: try action(on: factor, proof, state, view))
@@ -60,11 +62,11 @@ extension Engine {
     }
 
     /// Sends a code or a push again.
-    /// - Returns: The state; or a refusal: `E0000079` unless this factor is being challenged.
+    /// - Returns: The state; or a refusal: `E0000079` unless the user selected this factor, or that of a push or code that cannot be sent.
     package func classicResend(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state, view in
+        try await classicStep(stateToken, asksForPush: factorID.hasPrefix(PushMethod.idPrefix), context: context) { [self] state, view in
             let factor = try state.presentable(factorID)
             guard state.classic.selected == factorID, factor.push != nil || factor.sentCode != nil else {
                 throw ClassicRefusal.notAllowed(in: "resend")
@@ -72,7 +74,7 @@ extension Engine {
             if factor.sentCode != nil { return FactorStep(factor: factor, action: .sendCode) }
             // If the device has approved already, the approval counts and no other push is sent.
             if state.transaction.challenge?.approver != nil { return FactorStep(factor: factor, action: .poll) }
-            // As on the pages, a recent push is not replaced, because the user may be reading it.
+            // As on the hosted pages, a recent push is not replaced, because the user may be reading it.
             if state.transaction.isChallengeYoung(at: context.now) { return FactorStep(factor: factor, action: .show) }
             return FactorStep(factor: factor, action: .sendPush(try challenge(factor, state, view)))
         } decide: { [self] state, step in
@@ -119,7 +121,7 @@ extension Engine {
         }
     }
 
-    /// The slow check of an answer; `nil` for factors that are verified at once.
+    /// Returns the slow check of an answer; `nil` for requests without an answer, and for factors that need no slow check.
     private func check(_ step: FactorStep, _ state: ClassicState) throws -> Check<Result<FactorVerdict, ClassicRefusal>>? {
         guard case .answer(let response) = step.action else { return nil }
         let factor = step.factor
@@ -149,10 +151,10 @@ extension Engine {
             return try state.answered(verifier.verify(response, of: user, policy: policy), by: verifier, remembers: remembers)
         }
         if factor.hotp != nil {
-            let verifier = HOTPVerifier(environment: environment, enrollment: factor)
+            let verifier = HOTPVerifier(environment: environment, enrollment: factor, derivedKeys: state.snapshot.derivedKeys)
             let (verdict, match) = try verifier.judge(response, of: user)
-            // `E0000083` (Documentation/Protocol/Authn.md §4.7) does not apply to counters. A code of a later counter is answered like a
-            // wrong one: otherwise an attacker could guess it now and keep it.
+            // `E0000083` (Documentation/Protocol/Authn.md §4.7) does not apply to counters. A code of a later counter gets the refusal of a
+            // wrong code. Otherwise an attacker could guess a later code now and use it when it becomes valid.
             return try state.answered(verdict, by: verifier, remembers: remembers, wrong: match == .used ? .replayedCode : .wrongCode)
         }
         guard factor.totp != nil else { throw ClassicRefusal.unknownFactor }
@@ -189,7 +191,7 @@ extension Engine {
         }
     }
 
-    /// Plans that a code is sent; the previous one becomes invalid.
+    /// Plans a message with a new code. The previous code becomes invalid.
     private func sendCode(to factor: Enrollment, _ state: ClassicState) throws -> ClassicPlan {
         do {
             let request = CodeRequest(purpose: .signIn, owner: state.transaction.id, applicationName: nil)
@@ -210,7 +212,7 @@ extension ClassicState {
         }.refusingOverload(context)
     }
 
-    /// Plans that a factor is selected; a pending push becomes invalid.
+    /// Plans the selection of a factor. A pending push becomes invalid.
     fileprivate func select(_ factor: Enrollment, _ writes: Writes = Writes()) throws -> ClassicPlan {
         var next = transaction
         let closing = next.closingChallenge
@@ -219,10 +221,10 @@ extension ClassicState {
         return try show(next, writes: Writes(closing) + writes)
     }
 
-    /// Plans the step that a poll of a push leads to.
+    /// Plans the step of a poll for the answer to a push.
     fileprivate func poll(_ factor: Enrollment, _ proof: ClassicProof) throws -> ClassicPlan {
         guard let challenge = transaction.challenge, !challenge.isOpen(at: context.now) else { return try show(transaction) }
-        // An approval by a device that was removed or distrusted since then proves nothing.
+        // An approval does not count if its device was removed or became untrusted since then.
         let subject = challenge.approver != nil && approver == nil ? nil : subject
         var step = transaction.step(.polled(subject), now: context.now)
         var writes = Writes(transaction.closingChallenge)
@@ -231,7 +233,7 @@ extension ClassicState {
             step.0.classic?.selected = factor.classicID
             return try show(step.0, writes: writes)
         }
-        // A concurrent change of the enrolment causes a conflict.
+        // A concurrent change of the enrollment causes a conflict.
         if let approver { writes += [approver.unchanged] }
         let plan = try conclude(step, writes: writes, remembers: proof.remembersDevice, wrong: .wrongCode)
         guard let choice = proof.autoPush ?? classic.autoPushChoice else { return plan }
@@ -243,7 +245,8 @@ extension ClassicState {
         guard case .code(let code) = response, let totp = factor.totp else { return .wrongCode }
         let secret = try totp.secret(ofEnrollment: factor.id, environment: environment)
         if TimeBasedCode.step(ofTyped: code, secret: secret, now: context.now, after: nil) != nil { return .replayedCode }
-        // A later code is answered like a wrong one: otherwise an attacker could wait for it.
+        // A code of a later time step gets the refusal of a wrong code. Otherwise an attacker could guess a later code now and use it when
+        // it becomes valid.
         return TimeBasedCode.isPast(code, secret: secret, now: context.now) ? .lateCode : .wrongCode
     }
 }
@@ -252,7 +255,7 @@ extension ClassicSignIn {
     /// The maximum number of automatic push factors that a browser stores.
     static let mostAutoPush = 10
 
-    /// The browser's new list of automatic push factors.
+    /// Returns the browser's new list of automatic push factors.
     fileprivate func autoPush(of factorID: String, set isOn: Bool) -> [String] {
         let others = (autoPush ?? []).filter { $0 != factorID }
         return Array((isOn ? others + [factorID] : others).suffix(Self.mostAutoPush))
@@ -260,7 +263,7 @@ extension ClassicSignIn {
 }
 
 extension ClassicState {
-    /// Returns a factor that can be presented now; throws ``ClassicRefusal`` for another one.
+    /// Returns the factor with this id; throws ``ClassicRefusal`` if the user cannot present it now.
     func presentable(_ factorID: String) throws(ClassicRefusal) -> Enrollment {
         switch status(of: transaction) {
         case .factorRequired?, .factorChallenge?: break

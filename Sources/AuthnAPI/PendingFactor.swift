@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 internal import IdentityCore
 internal import JOSE
@@ -10,7 +9,8 @@ struct PendingFactor: Sendable {
     let offer: TOTPEnrollmentOffer?
     private let pictureToken: String
 
-    /// `nil` if the factor is not pending, has expired, or belongs to another user. `signIn` is the id of the sign-in that sets it up.
+    /// Creates the pending factor; `nil` if the enrollment is not pending, has expired, or belongs to another user. `signIn` is the id of
+    /// the sign-in that started the enrollment.
     init?(
         _ enrollment: Enrollment, of user: User, in signIn: String, organization: String, environment: EngineEnvironment, now: Date
     ) throws {
@@ -23,10 +23,10 @@ struct PendingFactor: Sendable {
                 id: enrollment.id, secret: try totp.secret(ofEnrollment: enrollment.id, environment: environment), issuer: organization,
                 account: user.login, expiresAt: until)
         }
-        pictureToken = "\(signIn).\(Base64URL.encode(Array(Self.code(of: enrollment.id, in: signIn, environment: environment))))"
+        pictureToken = "\(signIn).\(Base64URL.encode(Self.code(of: enrollment.id, in: signIn, environment: environment)))"
     }
 
-    /// The client's view of the factor.
+    /// Returns the factor as the client sees it.
     func factor(_ state: ClassicState) -> ClassicFactor {
         var factor = state.factor(enrollment)
         factor.isSetUp = false
@@ -35,8 +35,8 @@ struct PendingFactor: Sendable {
     }
 
     /// Derives the code from the factor and its sign-in with the master key: it is stable, and a caller cannot compute it.
-    private static func code(of id: String, in signIn: String, environment: EngineEnvironment) -> HMAC<SHA256>.MAC {
-        HMAC<SHA256>.authenticationCode(for: material(id, signIn), using: environment.masterKey)
+    private static func code(of id: String, in signIn: String, environment: EngineEnvironment) -> [UInt8] {
+        environment.masterKeys.code(for: material(id, signIn))
     }
 
     private static func material(_ id: String, _ signIn: String) -> [UInt8] { Array("authn picture \(signIn) \(id)".utf8) }
@@ -45,7 +45,7 @@ struct PendingFactor: Sendable {
     static func signIn(ofPictureToken token: String, of id: String, environment: EngineEnvironment) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, id.utf8.count <= 100, let given = try? Base64URL.decode(parts[1]),
-            HMAC<SHA256>.isValidAuthenticationCode(given, authenticating: material(id, parts[0]), using: environment.masterKey)
+            environment.masterKeys.isCode(given, for: material(id, parts[0]))
         else { return nil }
         return parts[0]
     }

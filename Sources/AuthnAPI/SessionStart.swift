@@ -9,26 +9,29 @@ package struct StartedSession: Sendable {
     package let userID: String
     package let login: String
     package let createdAt: Date
-    /// The time when an unused session expires.
+    /// The time at which the session expires if it is not used.
     package let expiresAt: Date
     /// The proved methods, as `amr` values.
     package let methods: [String]
     /// The time of the last password proof; `nil` for none.
     package let passwordProvedAt: Date?
-    /// The new cookies of the browser.
+    /// The browser's new secrets. A secret that is `nil` does not change.
     package let cookies: BrowserSecrets
 }
 
 extension Engine {
-    /// Starts a session in a browser by the single-use token of a sign-in (Documentation/Protocol/Authn.md §4.16). The user's own session
-    /// in the browser continues with a new secret. If the browser has another user's session, the request is refused and the token stays
-    /// valid: an attacker must not replace a user's session unnoticed.
+    /// Starts a session in a browser by the single-use session token of a sign-in (Documentation/Protocol/Authn.md §4.16). The user's own
+    /// session in the browser continues with a new secret. If the browser has another user's session, the request is refused and the token
+    /// stays valid: an attacker must not replace a user's session unnoticed.
     /// - Returns: The stored session; or `E0000011` for an invalid token, `E0000006` in a browser with another user's session.
     package func startSession(
         by token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> Result<StartedSession, ClassicRefusal> {
         let digest = TicketDigest(of: token)
-        return try await transact(context, refusing: ClassicRefusal.self) { reading in
+        return try await transact(context, refusing: ClassicRefusal.self) {
+            let signIn = Lookup.Node.ticket(.sessionToken, digest, .owner(.named(.user, byKey: "user")))
+            return Lookup([signIn] + Lookup.Node.session(of: browser))
+        } read: { reading in
             let snapshot = try reading.snapshot
             guard snapshot.organization.classic != nil, let server = snapshot.server(nil) else { throw ClassicRefusal.notEnabled }
             guard let proved = try SessionToken.proved(digest, in: reading.view, now: context.now) else {
@@ -46,8 +49,8 @@ extension Engine {
         }
     }
 
-    /// Whether a browser may be redirected to an address after its session started: on the organization's own origin, or one that it
-    /// trusts. `false` for an invalid address.
+    /// Returns whether the server may redirect a browser to an address after its session started: the origin of the address must be the
+    /// organization's own or a trusted one. Returns `false` for an invalid address.
     package func isTrusted(redirect address: String, snapshot: OrgSnapshot) -> Bool {
         guard address.utf8.count <= 2_048, address.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
             let url = URLComponents(string: address), let scheme = url.scheme, let host = url.host, !host.isEmpty, url.user == nil,

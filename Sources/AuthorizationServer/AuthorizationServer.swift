@@ -4,6 +4,8 @@ package import HTTPTypes
 package import IdentityCore
 internal import JOSE
 package import Logging
+internal import NIOConcurrencyHelpers
+internal import NIOPosix
 internal import OAuthEndpoints
 package import ServerHTTP
 internal import ServiceLifecycle
@@ -13,10 +15,12 @@ internal import SignInPages
 /// - the OAuth endpoints of the org server and of the custom authorization servers: discovery, `keys`, `token`, `challenge`,
 ///   `primary-authenticate`, `bc/authorize`, `userinfo`, `introspect`, `revoke`, `authorize`, `logout`, `device/authorize`
 /// - the hosted pages with `/activate`
+/// - the classic sign-in API
 /// - the endpoints of authenticator devices
+/// - the system log of the management API
 /// - `/health`
 ///
-/// Translates between HTTP and `Engine`; every decision is the engine's. Safe from any task; copies share their state.
+/// Translates between HTTP and `Engine`, which makes every decision. Safe from any task; copies share their state.
 ///
 /// ```swift
 /// let server = AuthorizationServer(engine: engine, configuration: .init(port: 0), logger: logger)
@@ -36,6 +40,9 @@ package struct AuthorizationServer: Service, Redacted {
     private let pipeline: RequestPipeline
     private let identifiers = RequestIdentifiers(seed: .random(in: .min ... .max))
     private let port = BoundPort()
+    let readiness: Readiness
+    /// The certificate while the server runs with TLS; otherwise `nil`.
+    private let certificate = NIOLockedValueBox<CurrentCertificate?>(nil)
     private let pushes: PushDelivery?
     private let logouts: LogoutDelivery?
     private let messages: MessageDelivery
@@ -44,21 +51,23 @@ package struct AuthorizationServer: Service, Redacted {
 
     /// Creates a server that does not listen yet. The senders are not shut down with the server.
     /// - Parameters:
-    ///   - engine: Must have an organization applied before the first request.
+    ///   - engine: The engine. Apply an organization to it before the first request, or before ``Readiness/setPrepared()``.
     ///   - pushSender: Sends pushes during ``run()`` or ``deliverPushes()``. With `nil`, devices fetch their pending challenges.
-    ///   - logoutSender: Sends back-channel logouts while the server runs.
+    ///   - logoutSender: Sends back-channel logouts during ``run()`` or ``deliverLogouts()``. With `nil`, logouts wait in the store.
     ///   - messageSender: Sends mails, texts and calls during ``run()`` or ``deliverPushes()``. With `nil`, the system log records each
     ///     message as not delivered.
-    ///   - holdsPolls: Whether polls of the token endpoint wait for the user's decision; `nil` only with the system clock, because a manual
-    ///     test clock would never end the waits.
-    ///   - interceptor: For the sandbox's own paths and fault injection.
+    ///   - holdsPolls: Whether polls of the token endpoint wait for the user's decision. `nil` means only with the system clock, because a
+    ///     manual test clock would never end the waits.
+    ///   - isPrepared: With `false`, the server answers 503 and does no maintenance until ``Readiness/setPrepared()``.
+    ///   - interceptor: The middleware for the sandbox's own paths and fault injection; `nil` for none.
     package init(
         engine: Engine, configuration: Configuration = Configuration(), clock: any WallClock = SystemWallClock(),
         logger: Logger = Logger(label: "countersign"), pushSender: (any PushSender)? = nil,
         logoutSender: (any LogoutSender)? = nil, messageSender: (any MessageSender)? = nil, holdsPolls: Bool? = nil,
-        interceptor: Interceptor? = nil
+        isPrepared: Bool = true, interceptor: Interceptor? = nil
     ) {
         (self.engine, self.configuration, self.clock, self.logger) = (engine, configuration, clock, logger)
+        readiness = Readiness(isPrepared: isPrepared)
         pushes = pushSender.map { [identifiers] in
             PushDelivery(sender: $0, clock: clock, identifiers: identifiers, logger: logger)
         }
@@ -67,6 +76,8 @@ package struct AuthorizationServer: Service, Redacted {
             clock: clock, logger: logger)
         let signals = SignalMetrics(logger: logger)
         engine.observeSignals { signals.record($0) }
+        let events = EventMetrics()
+        engine.observeEvents { events.record($0, $1) }
         logouts = logoutSender.map { [identifiers] in
             LogoutDelivery(sender: $0, clock: clock, identifiers: identifiers, logger: logger)
         }
@@ -79,20 +90,31 @@ package struct AuthorizationServer: Service, Redacted {
             engine: engine, interceptor: interceptor,
             pages: PageWriter(
                 transport: BrowserTransport(isConfigured: configuration.isReachedByTLS), branding: configuration.branding, clock: clock),
-            polls: polls, clock: clock, logger: logger)
+            polls: polls, readiness: readiness, clock: clock, logger: logger)
     }
 
     /// Listens and responds until the task is cancelled or the service group shuts down gracefully, which finishes the requests in
     /// progress. Also maintains the signing keys and the store. Call it once per server.
     /// - Throws: ``ConfigurationError`` if the certificate or its key cannot be read; ``PortError`` if the port cannot be bound.
     package func run() async throws {
+        let certificate: CurrentCertificate?
+        do { certificate = try configuration.tls.map(CurrentCertificate.init) } catch {
+            port.fail(with: error)
+            throw error
+        }
+        self.certificate.withLockedValue { $0 = certificate }
         let listener = Listener(
-            configuration: configuration, logger: logger, pipeline: pipeline, clock: clock, identifiers: identifiers, port: port)
+            configuration: configuration, logger: logger, pipeline: pipeline, clock: clock, identifiers: identifiers, port: port,
+            certificate: certificate)
         let maintenance = Maintenance(
-            engine: engine, clock: clock, logger: logger, identifiers: identifiers, interval: configuration.maintenanceInterval)
+            engine: engine, clock: clock, logger: logger, identifiers: identifiers, interval: configuration.maintenanceInterval,
+            readiness: readiness)
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await maintenance.run() }
+                if certificate != nil {
+                    group.addTask { while (try? await clock.sleep(for: .seconds(60))) != nil { await reloadCertificate() } }
+                }
                 // Returns shortly after the last request, when the queue is empty.
                 async let delivering: Void = deliverPushes()
                 async let telling: Void = deliverLogouts()
@@ -118,6 +140,28 @@ package struct AuthorizationServer: Service, Redacted {
         port.fail(with: CancellationError())
     }
 
+    /// Reads the certificate and its key again, and uses them for new connections. If a file is unusable, the log reports it, and the
+    /// previous certificate stays in use. ``run()`` calls this function every minute.
+    package func reloadCertificate() async {
+        guard let certificate = certificate.withLockedValue({ $0 }) else { return }
+        do {
+            // Reads files, so not on a cooperative thread.
+            guard try await NIOThreadPool.singleton.runIfActive({ try certificate.reload() }) else { return }
+            logger.notice("new TLS certificate")
+        } catch {
+            logger.error("the changed TLS certificate is not used", metadata: ["error": .string("\(error)")])
+        }
+    }
+
+    /// Reports to load balancers that the server is not ready, and waits for the configured `shutdownDelay`, so that they notice. The
+    /// server still responds meanwhile. Call it before the graceful shutdown. Returns early if the task is cancelled.
+    package func drain() async {
+        readiness.drain()
+        guard configuration.shutdownDelay > .zero else { return }
+        logger.notice("stopping", metadata: ["delay": .stringConvertible(configuration.shutdownDelay)])
+        try? await clock.sleep(for: configuration.shutdownDelay)
+    }
+
     /// Sends pushes and messages until the task is cancelled. Call it only if ``run()`` is not used, and only once per server.
     package func deliverPushes() async {
         async let sending: Void = messages.run()
@@ -126,7 +170,7 @@ package struct AuthorizationServer: Service, Redacted {
     }
 
     /// Sends back-channel logouts until the task is cancelled. Call it only if ``run()`` is not used, and only once per server.
-    package func deliverLogouts() async { await logouts?.run(engine) }
+    package func deliverLogouts() async { await logouts?.run(engine, readiness) }
 
     /// Ends all sessions of a user and sends back-channel logouts to the applications that registered for them.
     /// - Parameter revokesGrants: Whether the user's tokens are revoked too; otherwise they stay valid until they expire.
@@ -146,8 +190,8 @@ package struct AuthorizationServer: Service, Redacted {
         return try await engine.sendActivation(toUser: userID, lifetime: lifetime, context: context)
     }
 
-    /// The port that the server listens on; waits until the port is bound. Throws the error of ``run()``, or `CancellationError` if it
-    /// ended.
+    /// The port on which the server listens; waits until the port is bound. Throws the error of ``run()``, or `CancellationError` if
+    /// ``run()`` has ended.
     package var boundPort: Int {
         get async throws { try await port.value }
     }
@@ -177,5 +221,5 @@ package struct AuthorizationServer: Service, Redacted {
     }
 }
 
-/// The server closed the connection on purpose: a dropped or truncated response, or a body that was too large to read to its end.
+/// The error for a connection that the server closes on purpose: after a dropped or truncated response, or a body over the size limit.
 package struct ConnectionClosed: Error, Sendable {}

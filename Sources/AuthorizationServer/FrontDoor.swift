@@ -6,19 +6,21 @@ internal import IdentityCore
 internal import OAuthEndpoints
 internal import ServerHTTP
 internal import SignInPages
+internal import Store
 
 /// Routes a request to its endpoint: checks the path, then the authorization server, then the method.
 struct FrontDoor: Sendable {
     private let engine: Engine
+    private let readiness: Readiness
     private let table: RouteTable
 
-    init(engine: Engine, pages: PageWriter, polls: HeldPolls? = nil) {
-        self.engine = engine
+    init(engine: Engine, pages: PageWriter, polls: HeldPolls? = nil, readiness: Readiness = Readiness()) {
+        (self.engine, self.readiness) = (engine, readiness)
         table = Self.table(engine, pages, polls)
     }
 
     static func table(_ engine: Engine, _ pages: PageWriter, _ polls: HeldPolls?) -> RouteTable {
-        // The response to an unknown endpoint says whether the server is unknown. These have no methods, and metrics do not name them.
+        // For these paths, the response says whether the endpoint or the server is unknown. They have no methods, and metrics omit them.
         let unknown: [RoutePath] = ["/oauth2/v1/{name}", "/oauth2/v1/bc/{name}", "/oauth2/v1/device/{name}"]
         return RouteTable(
             Endpoint.oauth(engine, polls) + Endpoint.pages(engine, pages) + Endpoint.classic(engine, pages.transport)
@@ -33,12 +35,15 @@ struct FrontDoor: Sendable {
         table.endpoints.filter { !$0.methods.isEmpty }.map(\.path.name) + HealthEndpoint.allCases.map(\.path.name)
     }
 
-    /// Returns the response; turns errors into error responses and keeps the reason for the access log.
+    /// Returns the response; converts an error to an error response, with the reason for the access log.
     func respond(to request: ServerRequest) async -> ServerResponse {
         do {
-            if let route = table.find(request.path) { return try await call(route, request) }
+            if let route = table.find(request.path) {
+                guard readiness.isPrepared else { throw StoreError(.unreachable, "The organization is not applied yet.") }
+                return try await call(route, request)
+            }
             guard let probe = HealthEndpoint(rawValue: String(request.path)) else { return .pathNotFound(request) }
-            return await probe.respond(to: request, engine)
+            return await probe.respond(to: request, engine, readiness)
         } catch {
             var response = ServerResponse.failure(error, request)
             response.trace.reason = "\(error)"
@@ -73,9 +78,9 @@ struct FrontDoor: Sendable {
         return response
     }
 
-    /// Returns the organization's configuration if it contains the named server. A recent snapshot is sufficient, because the engine reads
-    /// the store again for its decisions. If the server is missing there, the store is read: the server may be new. Without the store,
-    /// discovery and the key set are served as they were.
+    /// Returns the organization's configuration; `nil` if it does not contain the named server. A recent snapshot is sufficient, because
+    /// the engine reads the store again for its decisions. If the snapshot lacks the server, which may be new, the store is read. If the
+    /// store fails, the last known configuration is used, so that discovery and the key set stay available.
     private func snapshot(naming server: String?) async throws -> OrgSnapshot? {
         if let known = engine.recentSnapshot, known.server(server) != nil { return known }
         let snapshot: OrgSnapshot

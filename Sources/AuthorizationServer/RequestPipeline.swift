@@ -19,13 +19,13 @@ package struct RequestPipeline: Sendable {
     private let clock: any WallClock
 
     init(
-        engine: Engine, interceptor: AuthorizationServer.Interceptor?, pages: PageWriter, polls: HeldPolls?, clock: any WallClock,
-        logger: Logger
+        engine: Engine, interceptor: AuthorizationServer.Interceptor?, pages: PageWriter, polls: HeldPolls?, readiness: Readiness,
+        clock: any WallClock, logger: Logger
     ) {
         self.engine = engine
         self.clock = clock
         transport = pages.transport
-        frontDoor = FrontDoor(engine: engine, pages: pages, polls: polls)
+        frontDoor = FrontDoor(engine: engine, pages: pages, polls: polls, readiness: readiness)
         self.interceptor = interceptor
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)
@@ -51,14 +51,9 @@ package struct RequestPipeline: Sendable {
         let elapsed = start.duration(to: .now)
         // The wait for a user's decision does not count as processing time.
         let own = elapsed - (response.trace.held ?? .zero)
-        metrics.record(route: response.trace.route, status: response.status.code, nanoseconds: Self.nanoseconds(own))
-        log.record(request, response, nanoseconds: Self.nanoseconds(elapsed))
+        metrics.record(route: response.trace.route, status: response.status.code, nanoseconds: own.nanoseconds)
+        log.record(request, response, nanoseconds: elapsed.nanoseconds)
         return response
-    }
-
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
-        let parts = duration.components
-        return parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
     }
 
     /// Adds the common headers, except those that the response already has.

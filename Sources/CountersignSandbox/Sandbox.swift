@@ -34,9 +34,9 @@ public final class Sandbox: Sendable, Redacted {
     public let messagesURL: URL?
     /// The URL of the page with the virtual phones, for a browser on this machine; `nil` if there is none.
     public let phoneURL: URL?
-    /// Sends requests to the sandbox in this process, with or without a port.
+    /// The transport that sends requests to the sandbox within this process, whether or not the sandbox listens on a port.
     public let transport: InProcessTransport
-    /// The push service between the server and the phones. It records pushes and can simulate faults.
+    /// The push service between the server and the phones. It records the pushes and can simulate faults.
     public let pushGateway: PushGateway
     /// The mails, texts and calls that the server sent.
     public let outbox: Outbox
@@ -48,23 +48,24 @@ public final class Sandbox: Sendable, Redacted {
     let keys: SandboxKeys
     let faults: FaultPlan
     let log: RequestLog
-    private let store: any Store
+    private let stores: [any Store]
     let phones: VirtualPhones
     let apps: AuthenticatorApps
     let tokens: SoftwareTokens
-    private let server: AuthorizationServer
+    /// The servers; usually one.
+    private let servers: [AuthorizationServer]
     private let services: [Task<Void, any Error>]
 
     /// Starts a sandbox and returns when it is ready.
-    /// - Parameter configuration: By default in memory, on a free port, with the default users.
-    /// - Throws: `PortError` if a port is in use, before anything is started; errors of the folder.
+    /// - Parameter configuration: The configuration. By default, the sandbox is in memory, on a free port, with the default users.
+    /// - Throws: `PortError` if a port is in use (then nothing is started); errors of the folder.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> Sandbox {
         try await SandboxStart(configuration).run()
     }
 
     init(
-        clock: SandboxClock, origin: URL, messagesURL: URL?, phoneURL: URL?, server: AuthorizationServer, authority: LocalAuthority?,
-        engine: Engine, store: any Store, keys: SandboxKeys, faults: FaultPlan, log: RequestLog, organization: LiveOrganization,
+        clock: SandboxClock, origin: URL, messagesURL: URL?, phoneURL: URL?, servers: [AuthorizationServer], authority: LocalAuthority?,
+        engine: Engine, stores: [any Store], keys: SandboxKeys, faults: FaultPlan, log: RequestLog, organization: LiveOrganization,
         phones: VirtualPhones, apps: AuthenticatorApps, tokens: SoftwareTokens, outbox: Outbox, pushGateway: PushGateway,
         services: [Task<Void, any Error>]
     ) {
@@ -73,10 +74,10 @@ public final class Sandbox: Sendable, Redacted {
         issuer = origin.appending(path: "oauth2/default")
         self.messagesURL = messagesURL
         self.phoneURL = phoneURL
-        transport = InProcessTransport(server: server, origin: origin)
+        transport = InProcessTransport(servers, origin: origin)
         self.authority = authority
         self.engine = engine
-        self.store = store
+        self.stores = stores
         self.keys = keys
         self.faults = faults
         self.log = log
@@ -84,7 +85,7 @@ public final class Sandbox: Sendable, Redacted {
         self.phones = phones
         self.apps = apps
         self.tokens = tokens
-        self.server = server
+        self.servers = servers
         self.outbox = outbox
         self.pushGateway = pushGateway
         self.services = services
@@ -103,13 +104,13 @@ public final class Sandbox: Sendable, Redacted {
         for service in services { service.cancel() }
         for service in services { _ = await service.result }
         // An error is ignored, because the caller could not do anything about it.
-        try? await store.close()
+        for store in stores { try? await store.close() }
     }
 
     /// The current users.
     public var users: [SandboxUser] { organization.users }
 
-    /// Adds a user, or replaces the one with that login, including the password.
+    /// Adds a user, or replaces the user with the same login, including the password.
     /// - Throws: An error if the user is invalid, for example because the password is too short (then nothing is changed), or if the store
     ///   fails.
     public func add(_ user: SandboxUser) async throws {
@@ -117,7 +118,7 @@ public final class Sandbox: Sendable, Redacted {
     }
 
     /// Returns a new client of the sandbox with its clock.
-    /// - Parameter session: Sends the requests; `nil` for ``transport``, which needs no port.
+    /// - Parameter session: The session that sends the requests; `nil` for ``transport``, which needs no port.
     public func client(
         _ application: SandboxApplication = .password, scope: [String] = ["openid", "profile", "email", "offline_access"],
         session: (any URLSessionProtocol)? = nil
@@ -134,19 +135,20 @@ public final class Sandbox: Sendable, Redacted {
             authentication: application.secret.map(OAuth2Client.ClientAuthentication.clientSecret) ?? .none)
     }
 
-    /// Returns a user's phone. The first call enrolls it, with a sign-in with the user's password.
+    /// Returns a user's phone. The first call signs the user in with the password and enrolls the phone.
     ///
     /// ```swift
     /// let phone = try await sandbox.phone(for: "jane.doe@example.com")
     /// phone.autoApprove = true
     /// ```
     ///
-    /// A sandbox with a folder stores its phones there, and restores them when it is started at the same origin.
+    /// A sandbox with a folder stores its phones in the folder, and restores them when it is started at the same origin.
     ///
     /// - Parameters:
-    ///   - userVerification: Whether a new phone gets a user verification key. If the organization requires one, it always does.
-    ///   - session: Sends the requests of a new phone; `nil` for ``transport``.
-    /// - Returns: The phone; the same one at each call.
+    ///   - userVerification: Whether a new phone gets a user verification key. If the organization requires the key, every new phone gets a
+    ///     key.
+    ///   - session: The session that sends the requests of a new phone; `nil` for ``transport``.
+    /// - Returns: The phone; the same phone at each call.
     /// - Throws: ``PhoneError`` if the organization has no authenticator for phones or the user cannot complete the sign-in;
     ///   `DeviceAuthenticatorError`; errors of the sign-in.
     public func phone(
@@ -158,8 +160,9 @@ public final class Sandbox: Sendable, Redacted {
     /// Enrolls a user's phone with the QR code of a sign-in page; the user does not sign in on the phone.
     /// - Parameters:
     ///   - uri: The content of the QR code.
-    ///   - userVerification: Whether the phone gets a user verification key. If the organization requires one, it always does.
-    ///   - session: Sends the phone's requests; `nil` for ``transport``.
+    ///   - userVerification: Whether the phone gets a user verification key. If the organization requires the key, the phone always gets a
+    ///     key.
+    ///   - session: The session that sends the phone's requests; `nil` for ``transport``.
     /// - Throws: ``PhoneError`` if the user already has a phone, or the code is another user's or another sandbox's. Errors of the
     ///   enrollment, such as for a used code.
     public func phone(
@@ -182,21 +185,21 @@ public final class Sandbox: Sendable, Redacted {
     }
 
     /// Signs a user out everywhere: ends the sessions in all browsers, and notifies applications with back-channel logout.
-    /// - Parameter revokesTokens: Whether to revoke the tokens of the user's apps too.
+    /// - Parameter revokesTokens: Whether the tokens of the user's apps are also revoked.
     /// - Returns: Whether the user exists.
     /// - Throws: An error if the store fails.
     @discardableResult
     public func signOutEverywhere(_ login: String, revokesTokens: Bool = true) async throws -> Bool {
         guard let user = try await engine.user(login: login) else { return false }
-        try await server.signOutEverywhere(userID: user.id, revokesGrants: revokesTokens, from: "127.0.0.1")
+        try await servers[0].signOutEverywhere(userID: user.id, revokesGrants: revokesTokens, from: "127.0.0.1")
         return true
     }
 
     /// Sends the activation mail of a user without a password to the ``outbox``.
-    /// - Parameter login: A login that is a mail address, or whose profile has one.
+    /// - Parameter login: The login of the user. It must be a mail address, or the user's profile must have one.
     /// - Throws: ``FactorError`` if no user has this login, or the user has a password; errors of the store.
     public func welcome(_ login: String) async throws {
-        guard let id = try await engine.user(login: login)?.id, try await server.welcome(userID: id, from: "127.0.0.1") else {
+        guard let id = try await engine.user(login: login)?.id, try await servers[0].welcome(userID: id, from: "127.0.0.1") else {
             throw FactorError(.unknownPerson, "\(login) is not a user without a password. Add the user without one.")
         }
     }
@@ -229,7 +232,7 @@ public final class Sandbox: Sendable, Redacted {
         log.clear()
     }
 
-    /// Returns a forged version of a token; the original stays valid.
+    /// Returns a forged version of a token. The original stays valid.
     /// - Parameters:
     ///   - forgery: The defect.
     ///   - token: An access token or ID token that the sandbox issued.
@@ -238,7 +241,7 @@ public final class Sandbox: Sendable, Redacted {
         try forgery.forge(token, keys: keys, now: clock.now)
     }
 
-    /// Signs with a new key from now on; the old key stays published.
+    /// Makes the server sign with a new key from now on. The old key stays published.
     /// - Throws: An error if the store fails.
     public func rotateKeys() async throws {
         _ = try await engine.rotateKeys(

@@ -12,7 +12,7 @@ internal import SignInPages
 internal import Store
 internal import StoreSQLite
 
-/// Creates the parts of a sandbox and waits until they are ready.
+/// The start of a sandbox: creates the parts and waits until they are ready.
 struct SandboxStart {
     private let configuration: Sandbox.Configuration
     private let faults = FaultPlan()
@@ -32,30 +32,33 @@ struct SandboxStart {
     }
 
     func run() async throws -> Sandbox {
-        // Checked before the first file is created: a sandbox starts with all of its ports or not at all.
+        // The ports are checked before the first file is created. A sandbox starts with all of its ports or not at all.
         try await PortUse.check(portUses)
         let clock = configuration.clock
         let environment = EngineEnvironment(
-            random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2),
+            random: SystemRandomSource(), masterKeys: try masterKeys(), passwordHasher: PasswordHasher(width: 2),
             tokenService: tokens)
-        let store: any Store = configuration.folder == nil ? InMemoryStore() : try SQLiteStore(path: kept.storePath)
-        let engine = Engine(store: store, environment: environment)
+        let stores = try await openStores()
+        // Tests change the configuration and expect each server to use the change at once.
+        let engines = stores.map {
+            Engine(store: $0, environment: environment, configurationAge: stores.count > 1 ? .zero : .seconds(1))
+        }
         let authority =
             try configuration.usesTLS ? LocalAuthority(folder: configuration.folder ?? LocalAuthority.standardFolder(), now: Date()) : nil
         let organization = try
             (configuration.organizationFile.map(SandboxOrganization.init(file:))
             ?? configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get())
             .pushing(with: PhonePushService.makeCredentials())
-        // Started early, because it takes a while and the other steps do not depend on it.
+        // The push service is started early, because its start takes a while and the other steps do not depend on it.
         let pushing = Task { [clock, logger = configuration.logger] in
             try await PhonePushService.start(for: organization.authenticators, clock: clock, certificateDate: Date(), logger: logger)
         }
-        // It connects only when there is a notification to send.
+        // The sender connects only when there is a notification to send.
         let logoutSender = HTTPLogoutSender(
             timing: PushTiming(now: { clock.now }, sleep: { try await clock.sleep(for: $0) }), logger: configuration.logger)
         do {
             let sandbox = try await run(
-                organization, engine: engine, store: store, authority: authority, pushing: pushing, logoutSender: logoutSender)
+                organization, engines: engines, stores: stores, authority: authority, pushing: pushing, logoutSender: logoutSender)
             started.withLockedValue { $0.sandbox = sandbox }
             return sandbox
         } catch {
@@ -66,10 +69,10 @@ struct SandboxStart {
     }
 
     private func run(
-        _ organization: SandboxOrganization, engine: Engine, store: any Store, authority: LocalAuthority?,
+        _ organization: SandboxOrganization, engines: [Engine], stores: [any Store], authority: LocalAuthority?,
         pushing: Task<PhonePushService, any Error>, logoutSender: HTTPLogoutSender
     ) async throws -> Sandbox {
-        let clock = configuration.clock
+        let (clock, engine) = (configuration.clock, engines[0])
         let live = LiveOrganization(configuration.users ?? organization.users, of: organization, engine: engine, clock: clock)
         // Apply users and keys before the server runs, because it would otherwise create its own keys. The origin is a placeholder until
         // the port is known; the server receives no requests before that.
@@ -81,26 +84,37 @@ struct SandboxStart {
         let phones = VirtualPhones(folder: phonesFolder, isTemporary: configuration.folder == nil)
         let apps = AuthenticatorApps(clock: clock, organizationName: organization.name, people: { live.users })
         let pushes = try await pushing.value
-        let server = try makeServer(
-            engine: engine, authority: authority, live: live, phones: phones, apps: apps, sender: pushes.sender,
-            logoutSender: logoutSender, branding: organization.branding)
+        let servers = try engines.map {
+            try makeServer(
+                engine: $0, authority: authority, live: live, phones: phones, apps: apps, sender: pushes.sender,
+                logoutSender: logoutSender, branding: organization.branding)
+        }
         var services: [Task<Void, any Error>] = []
         let origin: URL
         var messagesURL: URL?
         var phoneURL: URL?
         do {
             if configuration.listening == .inProcess {
-                services.append(Task { await server.deliverPushes() })
-                services.append(Task { await server.deliverLogouts() })
+                services += servers.map { server in Task { await server.deliverPushes() } }
+                services += servers.map { server in Task { await server.deliverLogouts() } }
                 origin = try self.origin(port: configuration.usesTLS ? 443 : 80)
             } else {
-                services.append(Task { try await server.run() })
-                origin = try self.origin(port: try await server.boundPort)
+                services += servers.map { server in Task { try await server.run() } }
+                var ports: [Int] = []
+                for server in servers { ports.append(try await server.boundPort) }
+                if let instances {
+                    let proxy = try await instances.proxy(ports)
+                    services.append(Self.atTheEnd(proxy.stop))
+                    ports = [proxy.port]
+                }
+                origin = try self.origin(port: ports[0])
             }
             try await live.apply(origin: origin)
+            // Each server knows its origin before the first request.
+            for engine in engines { _ = try await engine.snapshot() }
             if let messagesPort = configuration.messagesPort {
                 let (task, port) = try await Self.messages(messagesPort).binding {
-                    try await startMessages(server: server, issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
+                    try await startMessages(server: servers[0], issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
                 }
                 services.append(task)
                 messagesURL = URL(string: "http://\(configuration.host):\(port)")
@@ -124,13 +138,24 @@ struct SandboxStart {
             })
         phones.open(
             VirtualPhones.Surroundings(
-                origin: origin, transport: InProcessTransport(server: server, origin: origin), gateway: pushes.gateway, clock: clock,
+                origin: origin, transport: InProcessTransport(servers, origin: origin), gateway: pushes.gateway, clock: clock,
                 logger: configuration.logger, organization: organization, people: { live.users }, app: { apps.app(of: $0) }))
         return Sandbox(
-            clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, server: server, authority: authority,
-            engine: engine, store: store, keys: keys, faults: faults, log: log, organization: live, phones: phones,
+            clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, servers: servers, authority: authority,
+            engine: engine, stores: stores, keys: keys, faults: faults, log: log, organization: live, phones: phones,
             apps: apps, tokens: tokens, outbox: outbox, pushGateway: pushes.gateway,
             services: services)
+    }
+
+    private var instances: Sandbox.Instances? {
+        let isFree = configuration.listening == .inProcess || configuration.listening == .port(0)
+        return configuration.folder == nil && isFree ? configuration.instances : nil
+    }
+
+    /// Returns the store of each server.
+    private func openStores() async throws -> [any Store] {
+        if let instances { return try await instances.stores() }
+        return [configuration.folder == nil ? InMemoryStore() : try SQLiteStore(path: kept.storePath)]
     }
 
     /// Returns a service that waits for its cancellation, then runs `stop`.
@@ -178,7 +203,7 @@ struct SandboxStart {
                 limits: .init(connectionsPerAddress: 10_000), branding: branding),
             clock: ServerClock(clock: clock), logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
             messageSender: OutboxSender(outbox: outbox),
-            // Held polls end by the clock, so it must run by itself.
+            // Held polls end at a time of the clock, so polls are held only if the clock runs by itself.
             holdsPolls: clock.mode == .running, interceptor: { await interceptor.intercept($0, next: $1) })
     }
 
@@ -218,8 +243,8 @@ struct SandboxStart {
     }
 
     /// Returns a new key for a sandbox in memory; for one in a folder, the key that was first created there.
-    private func masterKey() throws -> SymmetricKey {
-        configuration.folder == nil ? SymmetricKey(size: .bits256) : try kept.loadMasterKey()
+    private func masterKeys() throws -> MasterKeys {
+        configuration.folder == nil ? MasterKeys(SymmetricKey(size: .bits256)) : try kept.loadMasterKeys()
     }
 
     private var kept: AuthorizationServer.Configuration { .init(dataDirectory: configuration.folder?.path() ?? "") }
@@ -240,7 +265,8 @@ private struct ServerClock: WallClock {
 }
 
 extension SandboxClock {
-    /// Waits until the clock has advanced; throws `CancellationError` if the task is cancelled.
+    /// Waits until the clock has advanced by a duration. With a skipping clock, waits in real time and does not advance the clock. Throws
+    /// `CancellationError` if the task is cancelled.
     func sleep(for duration: Duration) async throws {
         let parts = duration.components
         let seconds = TimeInterval(parts.seconds) + TimeInterval(parts.attoseconds) * 1e-18

@@ -6,13 +6,13 @@ internal import Store
 /// The result of a device's answer to a challenge.
 package enum ChallengeAnswerOutcome: Sendable, Equatable {
     case approved
-    /// The user rejected the sign-in.
+    /// The user denied the sign-in.
     case denied
 }
 
 extension Engine {
     /// Processes a device's answer to a challenge (Documentation/Protocol/Devices.md §2.9 and §3.7). The signed token in the body is the
-    /// only proof. The first final answer decides for all challenged devices; it is durable when this function returns.
+    /// only proof. The first final answer decides for all challenged devices. The decision is committed before this function returns.
     /// - Parameters:
     ///   - id: The challenge's id, from the path.
     ///   - body: The members `method` and `challengeResponse`.
@@ -23,15 +23,17 @@ extension Engine {
         guard body["method"]?.stringValue == "push", let token = body["challengeResponse"]?.stringValue else {
             return .failure(.invalid("answer", ["The answer needs the members method (push) and challengeResponse."]))
         }
-        // The limit protects the disk from a faulty device. It is not needed against guessing, because answers are signed.
+        // The limit protects the disk from a faulty device. Guessing needs no limit, because answers are signed.
         let tries = rateLimiter.count(.challenge(String(id.prefix(100))), limit: 20, now: context.now)
         guard tries.isAdmitted else { return .failure(.tooManyAnswers) }
-        return try await transact(context, refusing: DeviceRefusal.self) { reading in
+        return try await transact(context, refusing: DeviceRefusal.self) {
+            AnswerReading.lookup(id: id, token: token)
+        } read: { reading in
             try AnswerReading(id: id, token: token, view: reading.view, snapshot: reading.snapshot, now: context.now)
         } decide: { found in
             let (next, outcome, effects) = found.transaction.value.step(.answered(found.response.answer), now: context.now)
             var plan = Plan(Self.result(of: outcome))
-            // A device repeats its answer if the response was lost. The repeated answer is rejected as already given.
+            // A device repeats its answer if the response was lost. The repeated answer is refused as already given.
             plan.uses = [.init(change: found.response.use.change, refused: .failure(.tooLate(.answered, "The answer was given before.")))]
             for case .log(let type, let result, let reason) in effects {
                 plan.writes.log(
@@ -40,7 +42,7 @@ extension Engine {
             }
             if next != found.transaction.value {
                 plan.writes += [try found.transaction.writing(next)]
-                // A concurrent change of the enrolment causes a conflict.
+                // A concurrent change of the enrollment causes a conflict.
                 if case .judged(.approved) = outcome { plan.writes += [found.enrollment.unchanged] }
             }
             return plan
@@ -60,12 +62,13 @@ extension Engine {
         }
     }
 
-    /// Returns the open challenges of an enrolment (Documentation/Protocol/Devices.md §2.8), each with the members of a push payload.
+    /// Returns the open challenges of an enrollment (Documentation/Protocol/Devices.md §2.8), each with the members of a push payload.
     /// - Parameter authorization: A token with any of the device scopes.
     package func pendingChallenges(
         enrollmentID: String, authorization: DeviceAuthorization, context: RequestContext
     ) async throws -> Result<JSONValue, DeviceRefusal> {
-        try await answerDevice("device.challenge.list", authorization, needing: DeviceScope.any, context: context) {
+        let rows = DeviceRows(user: [.challenges], enrollmentID: enrollmentID)
+        return try await answerDevice("device.challenge.list", authorization, needing: DeviceScope.any, rows: rows, context: context) {
             [self] access, caller in
             let enrolled = try access.enrollment(id: enrollmentID, of: caller)
             guard enrolled.isUsable else { return Plan(.array([])) }
@@ -80,11 +83,11 @@ extension Engine {
         }
     }
 
-    /// The challenges that an enrolment can still answer, oldest first; for use inside `store.read`.
+    /// Returns the challenges that an enrollment can still answer, the oldest first.
     func openChallenges(
         for enrollment: Enrollment, in view: any StoreView, now: Date
     ) throws -> [(transaction: SignInTransaction, challenge: PushChallenge, target: PushChallenge.Target)] {
-        try view.records(.transaction, where: "challenged", is: enrollment.userID, limit: 1_000)
+        try view.records(.transaction, where: "challenged", is: enrollment.userID, limit: SignInTransaction.challengedLimit)
             .map { try StoredTransaction($0).value }
             .compactMap { transaction in
                 guard transaction.end == nil, let challenge = transaction.challenge, challenge.isOpen(at: now),
@@ -103,6 +106,13 @@ private struct AnswerReading: Sendable {
     var enrollment: Enrollment
     var response: ChallengeResponse
 
+    /// The rows of the challenge, its user, and the enrollment that the answer names. The answer is not verified here.
+    static func lookup(id: String, token: String) -> Lookup {
+        let challenge = Lookup.Node.ticket(.pushChallenge, TicketDigest(of: id), .owner(.named(.user, byKey: "user")))
+        guard let enrollment = try? JSONWebSignature(parsing: token).unverifiedClaims().issuer else { return Lookup(challenge) }
+        return Lookup(challenge, .record(.enrollment, id: enrollment, .named(.device, byKey: "device")))
+    }
+
     init(id: String, token: String, view: any StoreView, snapshot: OrgSnapshot, now: Date) throws {
         // Expired and closed challenges are found too, so that the device learns why its answer is late.
         guard id.utf8.count <= 100, let (stored, _) = try view.transaction(.pushChallenge, secret: id, now: now) else {
@@ -115,7 +125,7 @@ private struct AnswerReading: Sendable {
         guard let enrolled = try directory.enrollment(id: target.enrollmentID) else { throw DeviceRefusal(.enrollmentDeleted) }
         transaction = stored
         enrollment = enrolled.enrollment
-        // Signature first: only a holder of the enrolment's key may learn the state of the account or the enrolment.
+        // The signature is checked first: only a holder of the enrollment's key may learn the state of the account or the enrollment.
         response = try ChallengeResponse(
             verifying: token, target: target, transactionType: challenge.transactionType, issuer: snapshot.origin, enrollment: enrollment,
             device: enrolled.device, now: now)

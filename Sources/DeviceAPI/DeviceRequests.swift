@@ -1,15 +1,18 @@
 internal import Foundation
 internal import IdentityCore
 internal import OAuthWire
+internal import Store
 
 extension Engine {
     /// Authenticates a device's request, checks its scopes, and commits the decision.
     /// - Parameters:
-    ///   - type: The type of the log event of a refusal. It is logged only for an authenticated caller.
+    ///   - type: The type of the log event of a refusal. Refusals are logged only for an authenticated caller.
     ///   - scopes: The accepted scopes; an access token must have one of them.
+    ///   - rows: The rows that `decide` reads.
     ///   - decide: Decides within the request's read. A thrown ``DeviceRefusal`` is returned as the result.
     func answerDevice<Answer: Sendable>(
-        _ type: String, _ authorization: DeviceAuthorization, needing scopes: Set<String>, context: RequestContext,
+        _ type: String, _ authorization: DeviceAuthorization, needing scopes: Set<String>, rows: DeviceRows = DeviceRows(),
+        context: RequestContext,
         decide: @escaping @Sendable (DeviceAccess, DeviceCaller) throws -> Plan<Answer>
     ) async throws -> Result<Answer, DeviceRefusal> {
         var possession: ProofOfPossession?
@@ -19,7 +22,9 @@ extension Engine {
             case .failure(let refusal): return .failure(.proof(refusal))
             }
         }
-        return try await transact(context) { [possession] reading in
+        return try await transact(context) { [possession] in
+            rows.lookup(authorization, possession)
+        } read: { [possession] reading in
             var caller: DeviceCaller?
             do {
                 let access = DeviceAccess(

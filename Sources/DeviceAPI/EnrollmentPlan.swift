@@ -3,13 +3,14 @@ internal import IdentityCore
 internal import JOSE
 internal import Store
 
-/// The writes and the response of an enrolment, after every check of Documentation/Protocol/Devices.md §2.5.4 in one view of the store.
+/// The writes and the response of an enrollment. Its initializer makes every check of Documentation/Protocol/Devices.md §2.5.4 in one view
+/// of the store, and throws ``DeviceRefusal``.
 struct EnrollmentPlan: Sendable {
     private let enrollment: Enrollment
     private let device: Device
     private let attestation: AssertionUse?
     private let isReplacement: Bool
-    /// The change that continues the waiting sign-in.
+    /// The change that continues the waiting sign-in; `nil` if no sign-in waits.
     private let signIn: Change?
     let answer: JSONValue
 
@@ -26,7 +27,8 @@ struct EnrollmentPlan: Sendable {
         let replaced = existing.first { $0.push?.deviceID == device.id && $0.push?.authenticatorID == authenticator.id }
         if replaced?.status == .suspended { throw DeviceRefusal(.enrollmentSuspended) }
         let permission = try EnrollmentPermission(caller, access.directory, holding: own)
-        // The instance key signs without user verification. So it may replace only keys that also sign without user verification.
+        // The instance key signs without user verification. So its attestation may replace only keys that also sign without user
+        // verification.
         let keepsVerification =
             DeviceKey(stored: replaced?.push?.userVerification)?.thumbprint == request.userVerification?.thumbprint
         try permission.checkAddingKey(to: replaced, isAttested: attestation != nil && keepsVerification)
@@ -38,7 +40,8 @@ struct EnrollmentPlan: Sendable {
                 "enrollment", ["The account has \(Engine.mostEnrollments) enrollments, which is the most. Delete one first."])
         }
         let method = PushMethod(
-            id: try permission.awaited?.ticket.methodID ?? random.identifier(prefix: "opf"), authenticatorID: authenticator.id,
+            id: try permission.awaited?.ticket.methodID ?? random.identifier(prefix: PushMethod.idPrefix),
+            authenticatorID: authenticator.id,
             deviceID: device.id, pushToken: request.pushToken,
             tokenSetAt: access.now, environment: request.environment, transactionTypes: request.transactionTypes,
             answersNumbers: request.answersNumbers, proofOfPossession: request.proofOfPossession.json,
@@ -93,7 +96,7 @@ struct EnrollmentPlan: Sendable {
         }
     }
 
-    /// Checks a client instance attestation (Documentation/Protocol/Devices.md §3.9).
+    /// Checks a client instance attestation (Documentation/Protocol/Devices.md §3.9), and returns its single use. Throws ``DeviceRefusal``.
     private static func use(of attestation: String, by device: Device, _ access: DeviceAccess) throws -> AssertionUse {
         let token: DeviceToken
         do {

@@ -6,7 +6,7 @@ package import Store
 
 /// The rules of the authorization server: they decide about sign-ins, tokens, devices and keys. The engine contains no HTTP and no SQL, and
 /// has no clock or randomness of its own: protocol modules pass requests with their time, and the store keeps the results. Safe from any
-/// task; its own state is caches and counters, each guarded by a lock.
+/// task: a lock guards each of the engine's caches and counters.
 package final class Engine: Sendable, Redacted {
     package let store: any Store
     package let environment: EngineEnvironment
@@ -20,11 +20,12 @@ package final class Engine: Sendable, Redacted {
     /// Computes the responses for user names without an account.
     let decoys: DecoyAccounts
 
-    /// A struct, because a box of a bare closure wraps it once more at every access.
+    /// The handlers of this engine. A struct, because a locked box of a bare closure would wrap the closure again at each access.
     private struct Observers: Sendable {
         var courier: (any Courier)?
         var signals: (@Sendable (SecuritySignal) -> Void)?
         var transactions: (@Sendable (_ id: String) -> Void)?
+        var events: (@Sendable (_ type: String, LogEvent.Outcome) -> Void)?
     }
 
     private let observers = NIOLockedValueBox(Observers())
@@ -32,16 +33,16 @@ package final class Engine: Sendable, Redacted {
     private let latest = NIOLockedValueBox<Latest>(Latest())
     private let configurationAge: Duration
 
-    /// The configuration as this engine knows it.
+    /// The newest configuration that this engine has read.
     private struct Latest: Sendable {
         var snapshot: OrgSnapshot?
-        /// When a read last showed that the store has this configuration.
+        /// The time of the last read that found this configuration in the store.
         var confirmedAt: ContinuousClock.Instant?
     }
 
     /// Creates an engine over a store, which the caller closes.
-    /// - Parameter configurationAge: How long requests that make no decision, such as discovery, may use the configuration without asking the
-    ///   store whether another server has changed it.
+    /// - Parameter configurationAge: The time for which requests that make no decision, such as discovery, use the configuration without
+    ///   asking the store whether another server has changed it.
     package init(store: any Store, environment: EngineEnvironment, configurationAge: Duration = .seconds(1)) {
         self.store = store
         self.environment = environment
@@ -56,10 +57,10 @@ package final class Engine: Sendable, Redacted {
     }
 
     /// The configuration that this engine last read or committed; `nil` before the first read. Does not read the store, so changes by
-    /// another process may be missing. Use it to find a server or to count a request; decisions use ``snapshot()``.
+    /// another process may be missing. Use it to find an authorization server or to count a request; decisions use ``snapshot()``.
     package var latestSnapshot: OrgSnapshot? { latest.withLockedValue { $0.snapshot } }
 
-    /// ``latestSnapshot``, if the store was asked for changes a moment ago; otherwise `nil`.
+    /// ``latestSnapshot``, if a read within the last `configurationAge` confirmed it; otherwise `nil`.
     package var recentSnapshot: OrgSnapshot? {
         let known = latest.withLockedValue { $0 }
         guard let confirmedAt = known.confirmedAt, confirmedAt.duration(to: .now) < configurationAge else { return nil }
@@ -70,10 +71,11 @@ package final class Engine: Sendable, Redacted {
     /// next decision reads the store again.
     func readAgain() async { _ = try? await snapshot() }
 
-    /// Removes expired rows from the store, at most `limit` (at least 1). Returns the number of removed rows; if it equals `limit`, more
-    /// may remain.
+    /// Removes expired rows from the store, and lines of the system log that are older than its retention time, at most `limit` (at least
+    /// 1) in all. Returns the number of removed rows; if it equals `limit`, more may remain.
     package func removeExpired(now: Date, limit: Int) async throws -> Int {
-        try await store.removeExpired(now: now, limit: limit)
+        let removed = try await store.removeExpired(now: now, limit: limit)
+        return try await removed + removeOldLogLines(now: now, limit: limit - removed)
     }
 
     /// Sets the handler for signs of attacks on the organization, which feed metrics and alerts besides the system log. Replaces the
@@ -84,7 +86,7 @@ package final class Engine: Sendable, Redacted {
 
     package func report(_ signal: SecuritySignal) { observers.withLockedValue { $0.signals }?(signal) }
 
-    /// Sends the deliveries of this engine's commits; `nil` discards them.
+    /// The courier that sends the deliveries of this engine's commits; `nil` discards them.
     package var courier: (any Courier)? {
         get { observers.withLockedValue { $0.courier } }
         set { observers.withLockedValue { $0.courier = newValue } }
@@ -95,6 +97,17 @@ package final class Engine: Sendable, Redacted {
     /// reported.
     package func observeTransactions(_ report: @escaping @Sendable (_ id: String) -> Void) {
         observers.withLockedValue { $0.transactions = report }
+    }
+
+    /// Sets the handler for lines of the system log, which feed metrics. Replaces the previous handler. Called after the commit, from any
+    /// thread.
+    package func observeEvents(_ report: @escaping @Sendable (_ type: String, LogEvent.Outcome) -> Void) {
+        observers.withLockedValue { $0.events = report }
+    }
+
+    func reportEvents(_ events: [LoggedEvent]) {
+        guard !events.isEmpty, let report = observers.withLockedValue({ $0.events }) else { return }
+        for event in events { report(event.type, event.outcome) }
     }
 
     func reportTransactions(writtenBy changes: [Change]) {
@@ -110,7 +123,7 @@ package final class Engine: Sendable, Redacted {
         }
     }
 
-    /// Returns the configuration of a view; for use inside `store.read`.
+    /// Returns the configuration that a view contains; for use inside `store.read`.
     package func snapshot(_ view: any StoreView) throws -> OrgSnapshot {
         let version = try view.configurationVersion()
         let now = ContinuousClock.now
@@ -130,7 +143,7 @@ package final class Engine: Sendable, Redacted {
 
 /// A source of random bytes.
 package protocol RandomSource: Sendable {
-    /// Returns `count` random bytes (at least 1) that are suitable for secrets. Throws if the system's source failed; the request then
+    /// Returns `count` (at least 1) random bytes that are suitable for secrets. Throws if the system's source failed; the request then
     /// fails.
     func bytes(_ count: Int) throws -> [UInt8]
 }
@@ -138,20 +151,30 @@ package protocol RandomSource: Sendable {
 /// The engine's dependencies: randomness, keys and external services.
 package struct EngineEnvironment: Sendable, Redacted {
     package var random: any RandomSource
-    /// Encrypts signing keys and client secrets at rest; 32 bytes.
-    package var masterKey: SymmetricKey
+    /// Encrypt signing keys and other secrets at rest; 32 bytes each.
+    package var masterKeys: MasterKeys
     package var passwordHasher: PasswordHasher
-    /// Verifies the codes of tokens that an external system manages (RSA SecurID, Symantec VIP); `nil` without one.
+    /// The service that verifies the codes of tokens of an external system (RSA SecurID, Symantec VIP); `nil` for none.
     package var tokenService: (any TokenService)?
     /// The lookup of breached passwords, which are rejected as new passwords; `nil` uses the built-in list only.
     package var breachedPasswords: (any BreachedPasswordSource)?
 
     package init(
+        random: any RandomSource, masterKeys: MasterKeys, passwordHasher: PasswordHasher, tokenService: (any TokenService)? = nil,
+        breachedPasswords: (any BreachedPasswordSource)? = nil
+    ) {
+        (self.breachedPasswords, self.tokenService, self.random, self.masterKeys) = (breachedPasswords, tokenService, random, masterKeys)
+        self.passwordHasher = passwordHasher
+    }
+
+    /// Creates an environment with one master key.
+    package init(
         random: any RandomSource, masterKey: SymmetricKey, passwordHasher: PasswordHasher, tokenService: (any TokenService)? = nil,
         breachedPasswords: (any BreachedPasswordSource)? = nil
     ) {
-        (self.breachedPasswords, self.tokenService, self.random, self.masterKey) = (breachedPasswords, tokenService, random, masterKey)
-        self.passwordHasher = passwordHasher
+        self.init(
+            random: random, masterKeys: MasterKeys(masterKey), passwordHasher: passwordHasher, tokenService: tokenService,
+            breachedPasswords: breachedPasswords)
     }
 }
 
@@ -159,20 +182,20 @@ package struct EngineEnvironment: Sendable, Redacted {
 package struct RequestContext: Sendable {
     /// The server's wall clock when the request arrived.
     package var now: Date
-    /// Unique for each request; returned in the `x-okta-request-id` header and written to the log.
+    /// The unique id of the request, which is returned in the `x-okta-request-id` header and written to the log.
     package var requestID: String
     /// The client's IP address, after `X-Forwarded-For` was evaluated; `nil` if unknown.
     package var address: String?
     package var userAgent: String?
 
-    /// The token of the user's device that a back end sends (`X-Device-Token`, at most 32 characters). Trusted only from confidential
-    /// clients.
+    /// The token of the user's device, which a back end sends (`X-Device-Token`, at most 32 characters); `nil` if the request has none.
+    /// Trusted only from confidential clients.
     package var deviceToken: String?
 
     /// The secret by which the hosted pages recognize a browser after a sign-in; `nil` if the request has none.
     package var browserDevice: String?
 
-    /// The name of the trusted caller, if ``address`` is its back end's own address because it forwards no user address; `nil` otherwise.
+    /// The name of a trusted caller that forwards no user address, so that ``address`` is the address of its back end; `nil` otherwise.
     package var backEnd: String?
 
     /// The name of the administrator who causes the changes, for the system log; `nil` for requests of users and applications.

@@ -5,18 +5,20 @@ package import OAuthWire
 internal import Store
 
 extension Engine {
-    /// The maximum length of `binding_message` in characters; it must fit a phone's screen and a push.
+    /// The maximum length of `binding_message` in characters. The message must fit a phone's screen and a push.
     private static let longestMessage = 100
 
     /// Starts a back-channel request: a confidential client asks the user to approve a sign-in on their device (`/bc/authorize`, OpenID
     /// Connect CIBA Core section 7; Documentation/Protocol/OAuth.md §2.7).
-    /// - Returns: `auth_req_id`, its times, and the messages to send; or a refusal.
+    /// - Returns: The `auth_req_id` with its lifetime and poll interval; or a refusal.
     package func backchannelAuthorize(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
             let attempts = countAttempt(login: Self.possibleName(hint), snapshot: snapshot, context: context)
             guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
         }
-        return try await start(request, context: context) { [self] admitted, reading in
+        return try await start(request, context: context) { [self] in
+            rows(of: request, now: context.now)
+        } find: { [self] admitted, reading in
             guard admitted.application.isConfidential else {
                 throw Refusal(
                     .unauthorizedClient, "Back-channel authentication is for clients that authenticate themselves.", reason: "client.public"
@@ -51,11 +53,23 @@ extension Engine {
             return start
         }
         .mapError { refusal in
-            // CIBA Core section 13 has its own code for a user who cannot be asked. A user whom a policy denies gets it too: another code
-            // would reveal that the account exists.
+            // CIBA Core section 13 has its own code for a user who cannot be asked. A denial by a policy gets the same code, because
+            // another code would reveal that the account exists.
             guard refusal.code == .accessDenied else { return refusal }
             return Refusal(.unknownUserID, "The hint names no user who can be asked.", reason: refusal.reason)
         }
+    }
+
+    /// The rows of the user whom the hint names. They are read before the client is authenticated, so an unknown name takes the same number
+    /// of queries, and an ID token is verified first.
+    private func rows(of request: TokenRequest, now: Date) -> Lookup {
+        if let login = request.parameters["login_hint"] {
+            return Lookup(rows(ofLogin: Self.possibleName(login), with: [.subject, .challenges]))
+        }
+        guard let token = request.parameters["id_token_hint"], let snapshot = latestSnapshot, let server = snapshot.server(request.server),
+            let id = snapshot.keyRing.verification.claims(ofHint: token, issuer: snapshot.issuer(of: server), now: now)?.subject
+        else { return Lookup() }
+        return Lookup(.record(.user, id: id).appending([.factors, .challenges]))
     }
 
     private static func bindingMessage(_ text: String?) throws(Refusal) -> String? {
@@ -81,12 +95,13 @@ extension Engine {
         return TimeInterval(seconds)
     }
 
-    /// Returns the user that the only hint names; `nil` for an unknown one.
+    /// Returns the user that the request's hint names; `nil` for an unknown user. Throws ``Refusal`` unless the request has exactly one
+    /// hint.
     private func person(_ admitted: AdmittedRequest, _ view: any StoreView) throws -> StoredUser? {
         switch (admitted["login_hint"], admitted["id_token_hint"], admitted["login_hint_token"]) {
         case (let login?, nil, nil): return try user(login: Self.possibleName(login), in: view)
         case (nil, let token?, nil):
-            // The ID token only identifies the user. So its expiry and its revocation are ignored.
+            // The ID token only identifies the user, so its expiry and its revocation are ignored.
             let claims = admitted.snapshot.keyRing.verification.claims(
                 ofHint: token, issuer: admitted.snapshot.issuer(of: admitted.server), now: admitted.context.now)
             guard let claims, claims.audience == [admitted.application.id], claims.jwtID.flatMap(TokenID.init)?.kind == .id,

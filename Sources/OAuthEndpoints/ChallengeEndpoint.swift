@@ -25,12 +25,17 @@ extension Engine {
             let (stored, user) = try openTransaction(token, admitted, reading.view)
             return ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
         }
-        if let channel { return try await startCode(channel, request, context: context, find: find) }
-        return try await start(request, context: context, find: find)
+        let secret = request.parameters["mfa_token"] ?? ""
+        if let channel {
+            let lookup: @Sendable () -> Lookup = { Lookup(.signIn(.mfaToken, secret: secret)) }
+            return try await startCode(channel, request, context: context, lookup: lookup, find: find)
+        }
+        return try await start(
+            request, context: context, lookup: { Lookup(.signIn(.mfaToken, secret: secret, .challenges)) }, find: find)
     }
 
     /// Starts a first factor by push or code (`/primary-authenticate`, formerly `/oob-authenticate`; Documentation/Protocol/OAuth.md §2.5).
-    /// An unknown name, a user without a device and a user who may not use the application get the same response.
+    /// An unknown user name, a user without a device and a user who may not use the application get the same response.
     package func primaryAuthenticate(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
             let client = (request.client.clientID ?? request.client.basic?.clientID).flatMap { snapshot.application($0) }
@@ -64,11 +69,15 @@ extension Engine {
             start.decoy = account.user == nil ? account.decoy : nil
             return start
         }
-        if let channel { return try await startCode(channel, request, context: context, find: find) }
-        return try await start(request, context: context, isNamed: true, find: find)
+        let lookup: @Sendable () -> Lookup = { [self] in
+            let login = request.parameters["login_hint"] ?? ""
+            return Lookup(rows(ofLogin: login, with: channel == nil ? [.subject, .challenges] : .subject))
+        }
+        if let channel { return try await startCode(channel, request, context: context, lookup: lookup, find: find) }
+        return try await start(request, context: context, isNamed: true, lookup: lookup, find: find)
     }
 
-    /// Returns the open transaction of an `mfa_token` of this client, and its user.
+    /// Returns the open transaction of an `mfa_token` of this client, and its user. Throws ``Refusal`` for an invalid token.
     func openTransaction(_ token: String, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> (StoredTransaction, StoredUser) {
         let now = admitted.context.now
         guard case (let stored, .fresh)? = try view.transaction(.mfaToken, secret: token, now: now), now < stored.value.expiresAt,

@@ -2,13 +2,13 @@ internal import Foundation
 package import IdentityCore
 internal import JOSE
 package import OAuthWire
-internal import Store
+package import Store
 
 extension Engine {
-    /// Starts a challenge for the sign-in that `find` returns. With `isNamed`, the request names the user. Unknown names are then logged
-    /// like users without a device, so that the response time does not reveal whether the account exists.
+    /// Starts a challenge for the sign-in that `find` returns; `lookup` returns its rows. With `isNamed`, the request names the user.
+    /// Unknown names are then logged like users without a device, so that the response time does not reveal whether the account exists.
     package func start(
-        _ request: TokenRequest, context: RequestContext, isNamed: Bool = false,
+        _ request: TokenRequest, context: RequestContext, isNamed: Bool = false, lookup: @escaping @Sendable () -> Lookup,
         find: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart
     ) async throws -> Result<StartedChallenge, Refusal> {
         try await transact(request, context: context) { refusal, admitted, found in
@@ -17,6 +17,8 @@ extension Engine {
             return LoggedEvent(
                 "user.mfa.push.challenge", isDenied ? .denied : .failure, reason: refusal.reason, userID: found?.userID,
                 clientID: admitted?.application.id, server: request.server)
+        } lookup: {
+            lookup()
         } read: { [self] admitted, reading in
             let start = try find(admitted, reading)
             let planned: Result<PlannedChallenge, Refusal>
@@ -55,16 +57,16 @@ extension Engine {
     }
 }
 
-/// The planned challenge and its user, as one read returns them.
+/// The planned challenge and its user.
 private struct FoundChallenge: Sendable {
-    /// The challenged user; `nil` for an unknown one.
+    /// The challenged user; `nil` if the challenge cannot be sent to a user.
     var userID: String?
     var planned: Result<PlannedChallenge, Refusal>
 }
 
 extension Refusal {
-    /// The refusal for too many sign-in attempts of one user, in the form of the challenge endpoints (Documentation/Protocol/OAuth.md
-    /// §2.16).
+    /// Returns the refusal for too many sign-in attempts of one user, in the form of the challenge endpoints
+    /// (Documentation/Protocol/OAuth.md §2.16).
     static func tooManySignIns(_ status: RateLimitStatus) -> Refusal {
         Refusal(
             .invalidGrant, "Too many attempts. Wait and try again.", reason: "sign-in attempts for one user name or from one address",

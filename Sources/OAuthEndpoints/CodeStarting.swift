@@ -2,12 +2,12 @@ internal import Foundation
 package import IdentityCore
 internal import JOSE
 package import OAuthWire
-internal import Store
+package import Store
 
 /// Codes by text message and call in direct authentication (Documentation/Protocol/OAuth.md §2.5, §2.6 and §6.5). The client receives an
 /// `oob_code` and sends it back with the code that the user received.
 extension Engine {
-    /// The channel of a requested code; `nil` for a push and for unsupported channels.
+    /// Returns the channel of a requested code; `nil` for a push and for unsupported channels.
     package static func codeChannel(_ request: TokenRequest) -> CodeChannel? {
         switch request.parameters["channel_hint"] {
         case "sms": .sms
@@ -16,9 +16,9 @@ extension Engine {
         }
     }
 
-    /// Sends a code for the sign-in that `find` returns.
+    /// Sends a code for the sign-in that `find` returns; `lookup` returns its rows.
     package func startCode(
-        _ channel: CodeChannel, _ request: TokenRequest, context: RequestContext,
+        _ channel: CodeChannel, _ request: TokenRequest, context: RequestContext, lookup: @escaping @Sendable () -> Lookup,
         find: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart
     ) async throws -> Result<StartedChallenge, Refusal> {
         try await transact(request, context: context) { (refusal, admitted, _: CodeTarget?) in
@@ -27,6 +27,8 @@ extension Engine {
             return LoggedEvent(
                 "user.mfa.code.send", isDenied ? .denied : .failure, reason: refusal.reason, clientID: admitted?.application.id,
                 server: request.server)
+        } lookup: {
+            lookup()
         } read: { admitted, reading in
             try CodeTarget(channel, find(admitted, reading), admitted, reading.view)
         } decide: { (found: CodeTarget) in
@@ -68,14 +70,14 @@ extension Engine {
     }
 }
 
-/// The sign-in and the enrolment that receives the code, as one read returns them.
+/// The sign-in, and the enrollment that receives the code.
 private struct CodeTarget: Sendable {
     let start: ChallengeStart
     let enrollment: Enrollment
     let snapshot: OrgSnapshot
     let application: Application
 
-    /// Throws ``Refusal`` if no code may be sent.
+    /// Reads the data for a code; throws ``Refusal`` if no code may be sent.
     init(_ channel: CodeChannel, _ start: ChallengeStart, _ admitted: AdmittedRequest, _ view: any StoreView) throws {
         let user = start.user.value
         let now = admitted.context.now
@@ -104,7 +106,7 @@ private struct CodeTarget: Sendable {
 }
 
 extension Refusal {
-    /// The refusal of a code request, in the form of the challenge endpoints (Documentation/Protocol/OAuth.md §2.16).
+    /// Returns the refusal of a code request, in the form of the challenge endpoints (Documentation/Protocol/OAuth.md §2.16).
     fileprivate static func codeNotSent(_ refusal: CodeRefusal, now: Date) -> Refusal {
         switch refusal {
         case .tooSoon(_, let until), .tooMany(_, let until):
@@ -120,19 +122,23 @@ extension Refusal {
 
 /// A second factor by an authenticator app, which needs no message from the server (Documentation/Protocol/OAuth.md §2.6 and §6.4).
 extension Engine {
-    /// Whether the client asks for an app's code. If it supports both challenge types, a `channel_hint` means out of band.
+    /// Returns whether the client requests the code of an authenticator app. If the client supports both challenge types, a `channel_hint`
+    /// selects a push or a sent code.
     static func asksForCode(_ request: TokenRequest) -> Bool {
         let types = request.parameters["challenge_types_supported"]?.spaceSeparated ?? []
         guard types.contains(GrantType.secondFactorOTP) else { return false }
         return !types.contains(GrantType.secondFactorOOB) || request.parameters["channel_hint"]?.isEmpty ?? true
     }
 
-    /// Returns whether the user can use an authenticator app. Only the use of a client's assertion is written.
+    /// Starts a second factor by an authenticator app. Returns the challenge type, or a refusal if the user has no app. Writes nothing
+    /// except the use of a client's assertion and the log event of a refusal.
     func codeChallenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         try await transact(request, context: context) { (refusal, admitted, _: Bool?) in
             guard admitted?.application.isConfidential == true else { return nil }
             return LoggedEvent(
                 "user.mfa.totp.challenge", .failure, reason: refusal.reason, clientID: admitted?.application.id, server: request.server)
+        } lookup: {
+            Lookup(.signIn(.mfaToken, secret: request.parameters["mfa_token"] ?? ""))
         } read: { [self] admitted, reading in
             let token = try admitted.required("mfa_token")
             try admitted.requireGrant(GrantType.secondFactorOTP)

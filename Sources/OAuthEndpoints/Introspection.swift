@@ -11,7 +11,7 @@ package struct Introspection: Sendable, Equatable {
 
     package var isActive: Bool { json["active"] == true }
 
-    /// Exactly `{"active": false}`.
+    /// The response about an inactive token: exactly `{"active": false}`.
     package static let inactive = Introspection(json: ["active": false])
 
     init(json: JSONValue) { self.json = json }
@@ -71,7 +71,7 @@ extension Application {
 }
 
 extension Engine {
-    /// Introspects a token (RFC 7662). The read sees every revocation, password change and deactivation that was answered before. A
+    /// Introspects a token (RFC 7662). The result includes every revocation, password change and deactivation that was committed before. A
     /// confidential client may introspect every access token of the server, or only those for its ``Application/introspectionAudiences``.
     /// Refresh and ID tokens are active only for their own client. For a public client, only its own tokens are active.
     /// - Parameter request: The parameter `token`; a hint is not needed.
@@ -86,6 +86,13 @@ extension Engine {
         }
     }
 
+    /// The rows of a token, a device secret or the secret of a challenge.
+    private static func rows(ofToken token: String) -> Lookup {
+        if token.hasPrefix(DeviceSecret.prefix) { return DeviceSecret.lookup(TicketDigest(of: token)) }
+        if let kind = TicketKind(ofChallengeSecret: token) { return Lookup(.ticket(kind, TicketDigest(of: token), .owner())) }
+        return TokenFinder.lookup(token)
+    }
+
     /// Runs the phases that introspection and revocation share, in one read.
     func answerAboutToken<Found: Sendable, Answer: Sendable>(
         _ request: TokenRequest, type: String, context: RequestContext,
@@ -97,7 +104,7 @@ extension Engine {
             guard let admitted, admitted.application.isConfidential else { return nil }
             return LoggedEvent(type, .failure, reason: refusal.reason, clientID: admitted.application.id, server: request.server)
         } lookup: {
-            TokenFinder.lookup(request.parameters["token"] ?? "")
+            Self.rows(ofToken: request.parameters["token"] ?? "")
         } read: { admitted, reading in
             let token = try admitted.required("token")
             let finder = TokenFinder(snapshot: admitted.snapshot, server: admitted.server, view: reading.view, now: context.now)

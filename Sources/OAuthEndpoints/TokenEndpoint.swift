@@ -14,18 +14,18 @@ extension Engine {
     }
 
     /// Answers a request that may be held: a poll whose user has not decided yet (CIBA Core 1.0 section 7.3). A held poll is decided again
-    /// when its transaction changes, and at the end of the wait. All of this is one request: it counts once for the rate limits and for the
-    /// interval between polls. Several decisions do not permit a replay:
-    /// - The first decision commits the uses of the client's assertion and proof before the wait. So every other request with one of them
-    ///   is rejected, at each endpoint. (Without a wait, a pending poll does not store the use of its proof.)
+    /// when its transaction changes, and at the end of the wait. It counts once for the rate limits and for the interval between polls.
+    /// Deciding one request several times does not permit a replay:
+    /// - The first decision commits the uses of the client's assertion and proof before the wait. So every other request with the same
+    ///   assertion or proof is rejected, at each endpoint. (Without a wait, a pending poll does not store the use of its proof.)
     /// - Later decisions belong to the same request. They neither check nor commit these uses again.
-    /// - The assertion and the proof are checked at the arrival time, so that neither expires during the wait. The client is checked in the
-    ///   configuration of each decision, so that a deactivated client is rejected.
+    /// - The assertion and the proof are checked at the arrival time, so that neither expires during the wait. The client is checked again
+    ///   in each decision, so that a deactivated client is rejected.
     /// - Parameters:
-    ///   - context: The time of arrival and the source.
+    ///   - context: The arrival time and the source of the request.
     ///   - hold: The permitted wait; `nil` to answer at once.
     package func token(_ request: TokenRequest, context: RequestContext, hold: PollHold?) async throws -> TokenAnswer {
-        // Once, and outside of the store's read, because verifying a signature is slow and needs no state.
+        // The proof is verified once and outside of the store's read, because verifying a signature is slow and needs no state.
         let proof = request.proof.map { proofs.genuine($0, with: nil, now: context.now) }
         let attempt = TokenAttempt(request: request, proof: proof, arrival: context, context: context, canBeHeld: hold != nil)
         let decision = try await self.decision(on: attempt)
@@ -33,8 +33,8 @@ extension Engine {
         guard !pollPacer.isTooFast(awaited.digest, now: context.now) else { return TokenAnswer(decision.result.mapError(Self.tooFast)) }
         guard let hold else { return TokenAnswer(decision.result) }
         guard let place = hold.place(for: awaited, address: context.address) else {
-            // One slow_down tells the client the longer interval (RFC 8628 section 3.5). Each further one would lengthen it again, until
-            // the request expires.
+            // One slow_down tells the client the longer interval (RFC 8628 section 3.5). Each further slow_down would lengthen the interval
+            // again, until the request expires.
             return TokenAnswer(pollPacer.slowDown(awaited.digest) ? decision.result.mapError(Self.tooFast) : decision.result)
         }
         defer { hold.leave(place) }
@@ -54,7 +54,7 @@ extension Engine {
             let start = ContinuousClock.now
             let end = await hold.polls.wait(at: place, version: awaited.version, until: min(deadline, awaited.expiresAt))
             held += start.duration(to: .now)
-            // A poll that lost its place is not decided again: tokens for a client that left would be lost.
+            // A poll that lost its place is not decided again: tokens for a disconnected client would be lost.
             guard end != .released else { break }
             attempt.context.now = hold.polls.now
             decision = try await self.decision(on: attempt)
@@ -74,7 +74,7 @@ extension Engine {
         try await transact(attempt.context) { [self] cached in
             try decidableByConfiguration(attempt, snapshot: cached)
         } lookup: { [self] verdict in
-            lookup(attempt.request, verdict)
+            lookup(attempt, verdict)
         } read: { [self] reading in
             try TokenState(attempt) { admitted in
                 admitted = try admit(attempt, snapshot: reading.snapshot)
@@ -91,12 +91,14 @@ extension Engine {
         }
     }
 
-    private func lookup(_ request: TokenRequest, _ verdict: GrantVerdict?) -> Lookup {
+    private func lookup(_ attempt: TokenAttempt, _ verdict: GrantVerdict?) -> Lookup {
+        let request = attempt.request
         guard let type = request.parameters["grant_type"], type.utf8.count <= 100, let handler = Self.grantHandlers[type] else {
             return Lookup()
         }
         let isProved = if case .success(let verdict)? = verdict { verdict.isProved } else { false }
-        return handler.lookup(request.parameters, isProved: isProved, self)
+        let uses = attempt.isResumed ? [] : request.rowsOfUses(attempt.proof)
+        return Lookup(handler.lookup(request.parameters, isProved: isProved, self).nodes + uses)
     }
 
     private func plan(_ decision: TokenDecision, of state: TokenState) -> Plan<Result<TokenResponse, Refusal>> {
@@ -114,7 +116,7 @@ extension Engine {
             plan = Plan(.failure(refusal), writes)
             let isDenied = refusal.code == .accessDenied
             // The system log gets access denials, refusals that concern a user (such as a reused token), and refusals of confidential
-            // clients, except polls. Other refusals are only in the access log, because an attacker could fill the disk with them.
+            // clients, except pending polls. Other refusals are only in the access log, because an attacker could fill the disk with them.
             let isWaiting = refusal.code == .authorizationPending || refusal.code == .slowDown
             let isUnlogged = !writes.changes.isEmpty && writes.events.isEmpty
             if (admitted?.application.isConfidential == true && !isWaiting) || isDenied || userID != nil || isUnlogged {
@@ -123,7 +125,7 @@ extension Engine {
             }
             if isGuess { plan.kept = plan.writes }
             // A refusal without other writes does not store the use of the proof, because repeating the request gains nothing. A poll that
-            // may be held does, because its repetition could fetch the tokens.
+            // may be held stores the use, because its repetition could fetch the tokens.
             let isHeld = state.attempt.canBeHeld && state.awaited(by: .failure(refusal)) != nil
             if plan.writes.isEmpty, admitted?.assertionUse == nil, !isHeld { return plan }
         }
@@ -138,7 +140,7 @@ extension Engine {
 
     /// Returns the state of a request whose grant needs only the configuration; `nil` for other and refused requests.
     private func decidableByConfiguration(_ attempt: TokenAttempt, snapshot: OrgSnapshot) throws -> TokenState? {
-        // Before the client is authenticated, which the read does again for every other grant.
+        // Checked before the client authentication, because every other grant authenticates the client in its read.
         guard let type = attempt.request.parameters["grant_type"], type.utf8.count <= 100, Self.configurationGrants.contains(type) else {
             return nil
         }
@@ -151,7 +153,8 @@ extension Engine {
         return nil
     }
 
-    /// Authenticates the client, as of the time when the request arrived. A poll that was held since is decided as of `attempt.context`.
+    /// Authenticates the client at the time when the request arrived. The grant of a held poll is decided with `attempt.context`, which has
+    /// the time after the wait.
     private func admit(_ attempt: TokenAttempt, snapshot: OrgSnapshot) throws(Refusal) -> AdmittedRequest {
         let admitted = try admit(attempt.request, proof: attempt.proof, snapshot: snapshot, context: attempt.arrival)
         guard attempt.isResumed else { return admitted }
@@ -160,7 +163,7 @@ extension Engine {
             parameters: admitted.parameters, context: attempt.context, assertionUse: admitted.assertionUse, proof: admitted.proof)
     }
 
-    /// Finds the handler, and checks that the client may use the grant type.
+    /// Returns the handler, after checking that the client may use the grant type. Throws ``Refusal``.
     private func handlerType(for request: AdmittedRequest) throws(Refusal) -> any GrantHandler.Type {
         let type = try request.required("grant_type")
         guard let handlerType = type == request.knownGrantType ? Self.grantHandlers[type] : nil else {
@@ -178,9 +181,10 @@ extension Engine {
     }
 }
 
+/// The answer of the token endpoint to one request.
 package struct TokenAnswer: Sendable {
     package var result: Result<TokenResponse, Refusal>
-    /// The time that the request waited; `nil` if it was answered at once.
+    /// The time for which the request was held; `nil` if it was answered at once.
     package var held: Duration?
 
     fileprivate init(_ result: Result<TokenResponse, Refusal>, held: Duration? = nil) {
@@ -189,16 +193,16 @@ package struct TokenAnswer: Sendable {
     }
 }
 
-/// One attempt to decide a token request: its first one, or one after a wait.
+/// An attempt to decide a token request: the first attempt, or one after a wait.
 private struct TokenAttempt: Sendable {
     let request: TokenRequest
-    /// The client's proof of possession, verified once.
+    /// The client's proof of possession, verified once; `nil` for a request without a proof.
     let proof: Result<DPoPProof, Refusal>?
     /// The request's context at arrival.
     let arrival: RequestContext
-    /// The same with the time of the attempt.
+    /// The request's context with the time of this attempt.
     var context: RequestContext
-    /// Whether the request is held while its answer is `authorization_pending`.
+    /// Whether the server may hold the request while the result is `authorization_pending`.
     let canBeHeld: Bool
     /// Whether an earlier attempt committed the uses of the assertion and the proof.
     var isResumed = false
@@ -207,14 +211,14 @@ private struct TokenAttempt: Sendable {
 /// The result of one attempt.
 private struct AttemptDecision: Sendable {
     var result: Result<TokenResponse, Refusal>
-    /// The decision that the client waits for; `nil` unless the result is `authorization_pending`.
+    /// The decision that the client waits for after this result; `nil` unless the result is `authorization_pending`.
     var awaited: AwaitedDecision?
 }
 
-/// A token request and its handler, as one read returns them. A class, because the generic runner would copy each of its many members.
+/// A token request and its handler, with the data of one read. A class, because the generic runner would copy each of its many members.
 private final class TokenState: Sendable {
     let attempt: TokenAttempt
-    /// `nil` if the request was refused before its client was authenticated.
+    /// The request with its authenticated client; `nil` if the request was refused before.
     let admitted: AdmittedRequest?
     /// The grant's handler; a refusal if the shared phases or the handler's read refused the request.
     let handler: Result<(any GrantHandler)?, Refusal>
@@ -243,7 +247,7 @@ private final class TokenState: Sendable {
         return handler.needsMore(verdict)
     }
 
-    /// The decision that the client waits for with that result.
+    /// The decision that the client waits for after this result; `nil` unless the result is `authorization_pending`.
     func awaited(by result: Result<TokenResponse, Refusal>) -> AwaitedDecision? {
         guard case .failure(let refusal) = result, refusal.code == .authorizationPending, case .success(let handler?) = handler else {
             return nil

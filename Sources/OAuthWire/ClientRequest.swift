@@ -2,10 +2,9 @@ package import IdentityCore
 package import JOSE
 package import Store
 
-/// An authenticated request and the state that it needs, as one read returns them. A class, because the generic runner would copy each of its
-/// many members.
+/// An authenticated request with the data of one read. A class, because the generic runner would copy each of its many members.
 private final class ClientState<Found: Sendable>: Sendable {
-    /// `nil` if client authentication failed.
+    /// The request with its authenticated client; `nil` if client authentication failed.
     let admitted: AdmittedRequest?
     let found: Result<Found, Refusal>
 
@@ -15,13 +14,13 @@ private final class ClientState<Found: Sendable>: Sendable {
 }
 
 extension Engine {
-    /// Runs the request of a client: authenticates the client once per read, and commits the use of its assertion and proof.
+    /// Runs the request of a client: authenticates the client in each read, and commits the use of its assertion and proof.
     /// - Parameters:
-    ///   - proof: The verified proof, its nonce not yet checked; `nil` for a request without one.
+    ///   - proof: The verified proof, whose nonce is not checked yet; `nil` for a request without a proof.
     ///   - replays: The type of the log event for a reused assertion; `nil` logs nothing.
     ///   - refusal: Returns the log event of a refusal. Return `nil` for unauthenticated clients, which could fill the log.
-    ///   - read: Reads what the decision needs. A thrown ``Refusal`` is returned as the result.
-    ///   - decide: Decides on what was read. A thrown ``Refusal`` is returned as the result.
+    ///   - read: Reads the data for the decision. A thrown ``Refusal`` is returned as the result.
+    ///   - decide: Returns the plan for the data. A thrown ``Refusal`` is returned as the result.
     package func transact<Found: Sendable, Success: Sendable>(
         _ request: TokenRequest, proof: Result<DPoPProof, Refusal>? = nil, context: RequestContext, loggingReplays replays: String? = nil,
         logging refusal: (Refusal, AdmittedRequest?, Found?) -> LoggedEvent? = { _, _, _ in nil },
@@ -55,19 +54,34 @@ extension Engine {
     }
 }
 
-/// A request to the token endpoint (RFC 6749 section 3.2), its parameters not yet checked.
+/// A request to the token endpoint or to another endpoint for clients (RFC 6749 section 3.2), with unchecked parameters.
 package struct TokenRequest: Sendable {
     /// The authorization server's id; `nil` for the org server.
     package var server: String?
     /// The client's credentials, unchecked.
     package var client: ClientCredentials
-    /// The form parameters. The HTTP layer rejects repeated ones.
+    /// The form parameters. The HTTP layer rejects repeated parameters.
     package var parameters: [String: String]
     /// The proof of possession; `nil` for a request without a `DPoP` header.
     package var proof: PresentedProof?
 
     package init(server: String?, client: ClientCredentials, parameters: [String: String], proof: PresentedProof? = nil) {
         (self.server, self.client, self.parameters, self.proof) = (server, client, parameters, proof)
+    }
+}
+
+extension TokenRequest {
+    /// The rows that show whether the client's assertion or its proof was used before (``AdmittedRequest/refuseRepeatedUse(in:)``). The
+    /// claims of the assertion are not verified here.
+    package func rowsOfUses(_ proof: Result<DPoPProof, Refusal>?) -> [Lookup.Node] {
+        var nodes: [Lookup.Node] = []
+        if let assertion = client.assertion, let claims = try? JSONWebSignature(parsing: assertion).unverifiedClaims(),
+            let id = claims.jwtID, let subject = claims.subject
+        {
+            nodes.append(AssertionUse.row(of: id, by: subject))
+        }
+        if let proof = try? proof?.get() { nodes.append(ProofJudge.rowOfUse(proof)) }
+        return nodes
     }
 }
 

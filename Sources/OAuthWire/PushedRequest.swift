@@ -9,11 +9,11 @@ package struct PushedAuthorization: Sendable {
     package var requestURI: String
     /// The lifetime in seconds.
     package var expiresIn: Int
-    /// The nonce for the client's next proof (`DPoP-Nonce`); `nil` if the client used it already, or sent no proof.
+    /// The nonce for the client's next proof (`DPoP-Nonce`); `nil` if the client's proof already contained it, or if it sent no proof.
     package var nextNonce: String?
 }
 
-/// The `request_uri` of a pushed request: a URN that cannot be fetched.
+/// Functions for the `request_uri` of a pushed request: a URN that cannot be fetched.
 package enum PushedRequest {
     /// The lifetime of a `request_uri` in seconds (Documentation/Protocol/OAuth.md §5.2).
     static let lifetime: TimeInterval = 300
@@ -29,14 +29,14 @@ package enum PushedRequest {
     package static func uri(_ secret: String) -> String { prefix + secret }
 
     /// Returns the digest of the URI's secret; `nil` for other URIs.
-    static func digest(of uri: String) -> TicketDigest? {
+    package static func digest(of uri: String) -> TicketDigest? {
         uri.hasPrefix(prefix) && uri.utf8.count <= 100 ? TicketDigest(of: String(uri.dropFirst(prefix.count))) : nil
     }
 }
 
 extension Engine {
-    /// Stores an authorization request that the client pushed (`/par`, RFC 9126). A proof of possession binds the code to its key, as
-    /// `dpop_jkt` does (RFC 9449 section 10.1).
+    /// Stores an authorization request that the client pushed (`/par`, RFC 9126). A proof of possession binds the later code to the key of
+    /// the proof, as `dpop_jkt` does (RFC 9449 section 10.1).
     package func pushAuthorizationRequest(
         _ request: TokenRequest, context: RequestContext
     ) async throws -> Result<PushedAuthorization, Refusal> {
@@ -88,7 +88,8 @@ extension Engine {
 }
 
 extension PushedRequest {
-    /// Returns the pushed request of a `request_uri`, and the change that consumes it. Further parameters from the browser are ignored.
+    /// Returns the pushed request of a `request_uri`, and the change that consumes it; `nil` if it is unknown, expired, consumed or no
+    /// longer permitted. Further parameters from the browser are ignored.
     package static func find(
         _ uri: String, clientID: String?, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, view: any StoreView, now: Date
     ) throws -> (request: AuthorizationRequest, taking: Change)? {
@@ -96,7 +97,7 @@ extension PushedRequest {
             case .fresh(let ticket) = try view.ticket(.pushedRequest, digest: digest, now: now)
         else { return nil }
         let request = try RecordCoding.decode(AuthorizationRequest.self, from: ticket.payload)
-        // Checked again, because the configuration may have changed.
+        // The request is checked again, because the configuration may have changed.
         guard request.clientID == clientID, request.server == server.id, let application = snapshot.application(request.clientID),
             application.isActive, application.grantTypes.contains(GrantType.authorizationCode),
             RedirectURI.isRegistered(request.redirectURI, among: application.redirectURIs, of: application),

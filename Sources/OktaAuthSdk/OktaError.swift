@@ -38,10 +38,10 @@ public enum OktaError: LocalizedError {
         case .serverRespondedWithError(let refusal): refusal.text ?? "The server refused, and gave no reason."
         case .unexpectedResponse: "The app's handler failed with the server's answer."
         case .wrongStatus(let reason): "This is not possible now: \(reason)"
-        case .alreadyInProgress: "The same is under way."
+        case .alreadyInProgress: "The same request is already in progress."
         case .unknownStatus(let response): "The server is in a state that this app does not know: \(response.status?.rawValue ?? "none")"
-        case .internalError(let reason): "Something inside failed: \(reason)"
-        case .invalidParameters(let reason): "A parameter is not fit: \(reason)"
+        case .internalError(let reason): "An internal error occurred: \(reason)"
+        case .invalidParameters(let reason): "A parameter is invalid: \(reason)"
         }
     }
 

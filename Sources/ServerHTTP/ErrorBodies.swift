@@ -38,26 +38,26 @@ extension ServerResponse {
         api("E0000047", status: 429, "Too many requests. Wait and try again.", reason: reason, limit: limit, to: request).uncached()
     }
 
-    /// 404 for an unknown path.
+    /// Returns 404 for an unknown path.
     package static func pathNotFound(_ request: ServerRequest) -> ServerResponse {
         api(.notFound, "E0000007", "Not found: there is no such resource on this server.", request)
     }
 
-    /// 404 for a path of an unknown authorization server.
+    /// Returns 404 for a path of an unknown authorization server.
     package static func serverNotFound(_ request: ServerRequest) -> ServerResponse {
         api(.notFound, "E0000007", "Not found: this organization has no such authorization server.", request)
     }
 
-    /// 405 with the methods that the path supports.
+    /// Returns 405 with the methods that the path supports.
     package static func methodNotAllowed(allow: String, _ request: ServerRequest) -> ServerResponse {
         var response = api(.methodNotAllowed, "E0000022", "The endpoint does not support the method. Use: \(allow).", request)
         response.headers[.allow] = allow
         return response
     }
 
-    /// 503 if the store is unavailable, otherwise 500. The response does not reveal the error.
+    /// Returns 503 if the store is unavailable, otherwise 500. The response does not reveal the error.
     package static func failure(_ error: any Error, _ request: ServerRequest) -> ServerResponse {
-        if let error = error as? StoreError, error.code == .unavailable || error.code == .closed {
+        if let error = error as? StoreError, [.unavailable, .unreachable, .closed].contains(error.code) {
             var response = api(.serviceUnavailable, "E0000010", "The service is unavailable for a moment. Try again.", request)
             response.headers[.retryAfter] = "1"
             return response.uncached()
@@ -68,6 +68,6 @@ extension ServerResponse {
 }
 
 extension RateLimitStatus {
-    /// The value of `Retry-After`: whole seconds, at least 1.
+    /// Returns the value of `Retry-After`: whole seconds, at least 1.
     package func retryAfter(_ now: Date) -> String { String(max(1, Int(clamping: reset.timeIntervalSince(now).rounded(.up)))) }
 }

@@ -46,6 +46,9 @@ package final class InMemoryStore: Store {
         }
     }
 
+    /// A store in memory has no files.
+    package func eraseRemains() async throws -> ErasureOutcome { .erased }
+
     /// Closes the store and discards its contents.
     package func close() async throws {
         state.withLockedValue { $0 = nil }
@@ -60,11 +63,6 @@ package final class InMemoryStore: Store {
 }
 
 extension InMemoryStore {
-    struct RecordKey: Hashable {
-        var kind: RecordKind
-        var id: String
-    }
-
     struct IndexKey: Hashable {
         var kind: RecordKind
         var name: String
@@ -91,7 +89,7 @@ extension InMemoryStore {
     }
 }
 
-/// A snapshot. A value type, because a class would let the copy escape.
+/// The snapshot of one read.
 private struct InMemoryView: StoreView {
     let state: InMemoryStore.State
 

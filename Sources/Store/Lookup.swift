@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The rows that a read needs, declared so that a store can return all of them in one round trip. Only a hint: a view also answers calls that
-/// are not declared. The configuration's version always belongs to it.
+/// The rows that a read needs, declared so that a store can return all of them in one round trip. Only a hint: a view also answers calls
+/// that are not declared. Every lookup includes the configuration's version.
 ///
 /// ```swift
 /// // The ticket, its grant, and the user whom the grant's key names.
@@ -27,18 +27,23 @@ package struct Lookup: Sendable, Hashable {
             Node(rows: .records(kind, key: key, value: value, limit: limit), dependents: dependents)
         }
 
-        /// The record that the ticket above refers to.
+        /// The record to which the parent ticket refers.
         package static func owner(_ dependents: Node...) -> Node { Node(rows: .owner, dependents: dependents) }
 
-        /// The record whose id is the value of a key of the record above.
+        /// The record whose id is the value of a key of the parent record.
         package static func named(_ kind: RecordKind, byKey key: String, _ dependents: Node...) -> Node {
             Node(rows: .named(kind, key: key), dependents: dependents)
         }
 
-        /// The records with a key whose value is the id of the record above.
-        package static func listed(_ kind: RecordKind, where key: String, limit: Int, _ dependents: Node...) -> Node {
-            Node(rows: .listed(kind, key: key, limit: limit), dependents: dependents)
+        /// The records with a key whose value is the id of the record above, followed by `suffix`.
+        package static func listed(
+            _ kind: RecordKind, where key: String, suffix: String = "", limit: Int, _ dependents: Node...
+        ) -> Node {
+            Node(rows: .listed(kind, key: key, suffix: suffix, limit: limit), dependents: dependents)
         }
+
+        /// Returns the node with more dependents.
+        package func appending(_ more: [Node]) -> Node { Node(rows: rows, dependents: dependents + more) }
     }
 
     /// The rows of a node.
@@ -48,7 +53,7 @@ package struct Lookup: Sendable, Hashable {
         case records(RecordKind, key: String, value: String, limit: Int)
         case owner
         case named(RecordKind, key: String)
-        case listed(RecordKind, key: String, limit: Int)
+        case listed(RecordKind, key: String, suffix: String, limit: Int)
     }
 
     package let nodes: [Node]
@@ -58,9 +63,9 @@ package struct Lookup: Sendable, Hashable {
     package init(_ nodes: [Node]) { self.nodes = nodes }
 }
 
-/// The rows that a lookup found, and thereby the calls of a view that need no further query: also those whose answer is that there is no row.
+/// The rows that a lookup found. They answer the calls of a view that the lookup covers, including calls for rows that do not exist.
 package struct FoundRows {
-    /// Finds the rows of a node, given the value that selects them.
+    /// The functions that find the rows of a node by the value that selects them.
     package struct Source {
         package var ticket: (_ node: Int, TicketKind, TicketDigest) throws -> StoredTicket?
         package var record: (_ node: Int, RecordReference) throws -> Record?
@@ -81,7 +86,7 @@ package struct FoundRows {
         var value: String
     }
 
-    /// The row that a node depends on.
+    /// The row on which a node depends.
     private enum Parent {
         case ticket(Ticket)
         case record(Record)
@@ -91,7 +96,7 @@ package struct FoundRows {
     private var records: [RecordReference: Record?] = [:]
     private var lists: [List: (rows: [Record], limit: Int)] = [:]
 
-    /// Follows a lookup. Nodes are numbered in the order of ``Lookup/numbered``.
+    /// Finds the rows of a lookup. Nodes are numbered in the order of ``Lookup/numbered``.
     package init(_ lookup: Lookup, from source: Source) throws {
         var number = 0
         try follow(lookup.nodes, [], source, &number)
@@ -102,7 +107,7 @@ package struct FoundRows {
         tickets[kind]?[digest].map { $0?.state(now: now) ?? .unknown }
     }
 
-    /// Returns a record, which can be absent; `nil` if the lookup does not cover it.
+    /// Returns a record, or `.some(nil)` if it does not exist; `nil` if the lookup does not cover it.
     package func record(_ kind: RecordKind, _ id: String) -> Record?? { records[RecordReference(kind, id)] }
 
     /// Returns a list; `nil` if the lookup does not cover it.
@@ -140,7 +145,8 @@ package struct FoundRows {
         case (.named(let kind, let key), .record(let above)):
             guard let id = above.indexedKeys[key] ?? above.uniqueKeys[key] else { return [] }
             return try record(RecordReference(kind, id), node, source)
-        case (.listed(let kind, let key, let limit), .record(let above)): return try list(kind, key, above.id, limit, node, source)
+        case (.listed(let kind, let key, let suffix, let limit), .record(let above)):
+            return try list(kind, key, above.id + suffix, limit, node, source)
         default: return []
         }
     }
@@ -156,14 +162,14 @@ package struct FoundRows {
     ) throws -> [Parent] {
         let found = try source.list(node, kind, key, value, limit)
         lists[List(kind: kind, key: key, value: value)] = (found, limit)
-        // A list that contains a record answers calls for it too.
+        // A list that contains a record also answers calls for this record.
         for record in found { records[RecordReference(kind, record.id)] = .some(record) }
         return found.map { .record($0) }
     }
 }
 
 extension Lookup {
-    /// All nodes, each before its dependents, with the number of the node that it depends on.
+    /// All nodes, each before its dependents, with the number of its parent; `nil` for a node without a parent.
     package var numbered: [(rows: Rows, parent: Int?)] {
         var all: [(Rows, Int?)] = []
         func add(_ nodes: [Node], below parent: Int?) {

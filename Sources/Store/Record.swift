@@ -34,23 +34,25 @@ package enum RecordKind: String, Sendable, CaseIterable, Codable {
     case decoy
     /// A count of messages or guesses towards a limit of all servers together.
     case limitCount
-    /// A notification of an application that a session ended, which waits for its delivery.
+    /// A notification that tells an application that a session has ended, and that waits for its delivery.
     case logoutNotice
-    /// A known text sealed with the master key, to detect a different key.
+    /// A value sealed with the master key, to detect a different key.
     case masterKeyCheck
+    /// A server process that answers requests.
+    case runningServer
 
     /// Whether records of this kind are configuration: few, read often, and cached.
     package var isConfiguration: Bool {
         switch self {
         case .organization, .authorizationServer, .application, .group, .signOnPolicy, .passwordPolicy, .signingKey, .authenticator: true
         case .user, .enrollment, .device, .session, .consent, .transaction, .grant, .logEvent, .assertionID, .rememberedDevice,
-            .hardwareCounter, .decoy, .limitCount, .logoutNotice, .masterKeyCheck:
+            .hardwareCounter, .decoy, .limitCount, .logoutNotice, .masterKeyCheck, .runningServer:
             false
         }
     }
 }
 
-/// Identifies a record.
+/// The kind and the id of a record, which identify it.
 package struct RecordReference: Sendable, Hashable, Codable {
     package var kind: RecordKind
     package var id: String
@@ -64,7 +66,7 @@ package struct RecordReference: Sendable, Hashable, Codable {
 /// A durable, versioned record. The store interprets its identity, version and keys; the payload belongs to the engine.
 package struct Record: Sendable, Equatable {
     package var kind: RecordKind
-    /// Unique within the kind, at most 200 bytes.
+    /// The record's id: unique within the kind, at most 200 bytes.
     package var id: String
     /// The version that was read; 0 for a record that is not stored yet.
     package var version: Int64
@@ -72,9 +74,9 @@ package struct Record: Sendable, Equatable {
     package var uniqueKeys: [String: String]
     /// Keys that many records may share, by name: `["user": "00u…"]`.
     package var indexedKeys: [String: String]
-    /// When the record may be removed; `nil` keeps it.
+    /// The time after which the record may be removed; `nil` for a record that does not expire.
     package var expiresAt: Date?
-    /// Data in the engine's encoding.
+    /// The data, in the engine's encoding.
     package var payload: [UInt8]
 
     /// Creates a new record, or a new version of one that was read.

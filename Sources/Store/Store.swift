@@ -3,9 +3,9 @@ package import Foundation
 /// The server's durable state: versioned records and single-use tickets. Safe from any task; no call blocks a cooperative thread. A
 /// conformance suite tests each statement of this contract for every implementation.
 package protocol Store: Sendable {
-    /// Reads one snapshot of the store. It contains all earlier commits, and none that happen while the body runs. The body runs
+    /// Reads one snapshot of the store. The snapshot contains all earlier commits, and none that happen while the body runs. The body runs
     /// synchronously on a thread of the store. The view must not escape.
-    /// - Parameter lookup: Returns the rows that the body probably asks for. A store that needs no hint does not call it.
+    /// - Parameter lookup: Returns the rows that the body probably needs. A store that needs no hint does not call it.
     /// - Throws: ``StoreError``, or the body's error.
     func read<Result: Sendable>(
         _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
@@ -21,9 +21,14 @@ package protocol Store: Sendable {
     /// store; the caller commits next. This affects timing only. Work without a following commit is harmless.
     func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result
 
-    /// Removes at most `limit` expired tickets and records (`limit` at least 1). Returns the number of removed rows; if it equals `limit`,
-    /// there may be more. A consumed ticket is kept until it expires, so that its reuse is detected.
+    /// Removes at most `limit` (at least 1) expired tickets and records. Returns the number of removed rows; if it equals `limit`, there
+    /// may be more. A consumed ticket is kept until it expires, so that its reuse is detected.
     func removeExpired(now: Date, limit: Int) async throws -> Int
+
+    /// Erases the bytes of replaced and removed records from the files of the database, where they otherwise stay for an unlimited time.
+    /// Concurrent reads continue, and concurrent commits wait. Idempotent.
+    /// - Throws: ``StoreError`` if the store failed; some bytes may then remain.
+    func eraseRemains() async throws -> ErasureOutcome
 
     /// Closes the store after the pending commits; later calls throw ``StoreError/Code/closed``.
     /// - Throws: ``StoreError`` if the last writes could not be flushed.
@@ -35,12 +40,24 @@ extension Store {
     package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         try await read({ Lookup() }, body)
     }
+
+    package func eraseRemains() async throws -> ErasureOutcome { .byOperator }
+}
+
+/// The result of ``Store/eraseRemains()``.
+package enum ErasureOutcome: Sendable, Equatable {
+    /// The files contain no replaced or removed record.
+    case erased
+    /// Other processes kept the database busy, so that some bytes may remain. Repeat the call.
+    case busy
+    /// The store cannot erase them. The operator must use the tools of the database.
+    case byOperator
 }
 
 /// A snapshot of a ``Store``, valid only within ``Store/read(_:)``.
 package protocol StoreView {
-    /// A counter of writes to configuration records (``RecordKind/isConfiguration``) by any process. A configuration cache is valid while
-    /// it does not change.
+    /// Returns the counter of writes to configuration records (``RecordKind/isConfiguration``) by any process. A configuration cache is
+    /// valid while the counter does not change.
     func configurationVersion() throws -> Int64
 
     func record(_ kind: RecordKind, id: String) throws -> Record?
@@ -72,7 +89,7 @@ package enum Conflict: Sendable, Equatable {
     case ticket(TicketState)
     /// The configuration changed after it was read.
     case configuration(stored: Int64)
-    /// The commit met another one, and the database asks to repeat it. The index has no meaning.
+    /// The database asks to repeat the commit, because of a concurrent one. The index has no meaning.
     case contention
 }
 
@@ -84,10 +101,10 @@ package enum Change: Sendable {
     case unchanged(RecordReference, version: Int64)
     /// Removes a record that has this version, with all tickets that it owns.
     case remove(RecordKind, id: String, version: Int64)
-    /// Stores a fresh ticket; conflicts if the digest exists.
+    /// Stores a fresh ticket; conflicts if a ticket of this kind and digest exists.
     case issue(Ticket)
-    /// Consumes a ticket of ``Ticket/Use/once``, and stores the time and `gave`, the result of its use. Conflicts if the ticket is not fresh or
-    /// has expired.
+    /// Consumes a ticket of ``Ticket/Use/once``, and stores the time and `gave`, the result of its use. Conflicts if the ticket is not
+    /// fresh or has expired.
     case take(TicketKind, digest: TicketDigest, now: Date, gave: [UInt8])
     /// Replaces the result of a consumed ticket if it is still `expected`; otherwise conflicts. Used for retries within a grace period.
     case retake(TicketKind, digest: TicketDigest, now: Date, expected: [UInt8], gave: [UInt8])

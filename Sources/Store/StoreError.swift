@@ -6,6 +6,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         package static let closed = Code(name: "closed")
         /// The disk or the database failed.
         package static let unavailable = Code(name: "unavailable")
+        /// The database server cannot be reached now. A later attempt may succeed.
+        package static let unreachable = Code(name: "unreachable")
         /// A newer version of the server wrote the data.
         package static let newerVersion = Code(name: "newerVersion")
         /// Stored data cannot be read.
@@ -14,7 +16,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         package static let wrongMasterKey = Code(name: "wrongMasterKey")
         /// Other users of the machine may read or change the store's files.
         package static let unsafeFile = Code(name: "unsafeFile")
-        /// No store can hold the change, for example because a key contains NUL.
+        /// The input is invalid: for example a key that contains NUL, or a copy into a database with other data.
         package static let invalid = Code(name: "invalid")
     }
 
@@ -35,4 +37,14 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
 extension StoreError: Equatable {
     /// Errors are equal if their codes are equal.
     package static func == (a: StoreError, b: StoreError) -> Bool { a.code == b.code }
+}
+
+extension StoreError {
+    /// Returns the error for a database that is the target of an unfinished copy. A server must not use a part of the data, such as grants
+    /// without the record that revokes them.
+    package static func unfinishedCopy(_ place: String) -> StoreError {
+        StoreError(
+            .unavailable,
+            "The database \(place) is the target of an unfinished copy. Complete it with “countersign store copy”, or empty the database.")
+    }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The parts of a connection URL, which libpq parses itself. The password is recognized even in a malformed URL, so that no message shows it.
+/// The parts of a connection URL, for messages and checks; libpq parses the URL itself. The password is recognized even in a malformed URL,
+/// so that no message shows it.
 package struct DatabaseURL {
     package let user: String?
     /// Whether the URL contains a password, as a part or as a parameter.
@@ -9,6 +10,8 @@ package struct DatabaseURL {
     /// something else, and quotes it in an error.
     let isEncoded: Bool
     let hosts: String
+    /// The hosts with their ports, in order; empty if the URL names no host, or names hosts or ports as parameters.
+    let servers: [(host: String, port: String?)]
     let path: String
     /// Whether all hosts are this machine.
     let isLocal: Bool
@@ -30,9 +33,18 @@ package struct DatabaseURL {
             }
         hosts = String(beforeQuery.prefix { $0 != "/" })
         path = String(beforeQuery.dropFirst(hosts.count))
-        let names = hosts.split(separator: ",", omittingEmptySubsequences: false).map { host in
-            host.hasPrefix("[") ? String(host.prefix { $0 != "]" }) + "]" : String(host.prefix { $0 != ":" })
+        let parts = hosts.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            let name = part.hasPrefix("[") ? String(part.prefix { $0 != "]" }) + "]" : String(part.prefix { $0 != ":" })
+            return (name: name, rest: part.dropFirst(name.count))
         }
+        let names = parts.map(\.name)
+        servers =
+            names.contains("") || query.contains("host") || query.contains("port")
+            ? []
+            : parts.map { name, rest in
+                let host = name.trimmingCharacters(in: ["[", "]"])
+                return (host.removingPercentEncoding ?? host, rest.isEmpty ? nil : String(rest.dropFirst()))
+            }
         isLocal =
             !query.contains("host")
             && names.allSatisfy { name in

@@ -2,8 +2,8 @@
 internal import Foundation
 internal import Store
 
-/// The statements of a change. A compare-and-swap that hits no row divides by zero, which aborts the transaction: the statements of a commit
-/// are sent together, so no code can look between them.
+/// The statements of a change. The statements of a commit are sent together, so no code can examine a result between them. Therefore a
+/// compare-and-swap that hits no row divides by zero, which aborts the transaction.
 enum PostgreSQLChange {
     static func statements(of change: Change) throws -> [PostgreSQLStatement] {
         switch change {
@@ -50,7 +50,7 @@ enum PostgreSQLChange {
         return [PostgreSQLStatement(sql, values)] + counting(record.kind)
     }
 
-    /// Locks the row until the commit. A record that must not exist is inserted and removed: a concurrent insertion waits for that.
+    /// Locks the row until the commit. A record that must not exist is inserted and removed, so that a concurrent insertion waits.
     private static func unchanged(_ reference: RecordReference, _ version: Int64) -> [PostgreSQLStatement] {
         let name: [PostgreSQLValue] = [.text(reference.kind.rawValue), .text(reference.id)]
         guard version == 0 else { return [PostgreSQLStatement(SQL.unchanged, name + [.integer(version)])] }
@@ -61,7 +61,7 @@ enum PostgreSQLChange {
         kind.isConfiguration ? [PostgreSQLStatement("UPDATE counters SET value = value + 1 WHERE name = 'configuration'")] : []
     }
 
-    /// Reads why a change conflicted, after its transaction was rolled back.
+    /// Returns the reason why a change conflicted, after its transaction was rolled back.
     static func conflict(of change: Change, in view: PostgreSQLView) throws -> Conflict {
         switch change {
         case .put(let record):
@@ -79,7 +79,7 @@ enum PostgreSQLChange {
     }
 }
 
-/// The keys of a record, as its column holds them.
+/// The keys of a record, in the format of the column `keys`.
 struct RecordKeys: Codable {
     var u: [String: String]
     var i: [String: String]
@@ -95,69 +95,72 @@ struct RecordKeys: Codable {
     }
 }
 
-private enum SQL {
-    static let insert = "INSERT INTO records (kind, id, version, expires, keys, payload) VALUES ($1, $2, $3, $4, $5::jsonb, $6)"
-    static let insertWithKeys = """
-        WITH written AS (\(insert))
-        INSERT INTO record_keys (kind, name, value, id, is_unique)
-        SELECT $1, key, value, $2, true FROM jsonb_each_text($5::jsonb -> 'u')
-        UNION ALL SELECT $1, key, value, $2, false FROM jsonb_each_text($5::jsonb -> 'i')
-        """
-    /// Changes the rows of keys only if the keys changed. All parts see the row as it was before the statement.
-    static let update = """
-        WITH old AS (SELECT keys FROM records WHERE kind = $1 AND id = $2 AND version = $3::bigint - 1 AND keys <> $5::jsonb),
-        old_keys AS (SELECT key, value FROM old, jsonb_each_text(keys -> 'u') UNION ALL SELECT key, value FROM old, jsonb_each_text(keys -> 'i')),
-        new_keys AS (
-            SELECT key, value, true AS is_unique FROM old, jsonb_each_text($5::jsonb -> 'u')
-            UNION ALL SELECT key, value, false FROM old, jsonb_each_text($5::jsonb -> 'i')),
-        dropped AS (
-            DELETE FROM record_keys r USING old_keys o WHERE r.kind = $1 AND r.id = $2 AND r.name = o.key AND r.value = o.value
-            AND NOT EXISTS (SELECT 1 FROM new_keys n WHERE n.key = r.name AND n.value = r.value)),
-        added AS (
-            INSERT INTO record_keys (kind, name, value, id, is_unique) SELECT $1, key, value, $2, is_unique FROM new_keys
-            ON CONFLICT (kind, name, value, id) DO NOTHING),
-        written AS (
-            UPDATE records SET version = $3, expires = $4, keys = $5::jsonb, payload = $6
-            WHERE kind = $1 AND id = $2 AND version = $3::bigint - 1 RETURNING 1)
-        SELECT 1 / count(*) FROM written
-        """
-    static let remove = """
-        WITH gone AS (DELETE FROM records WHERE kind = $1 AND id = $2 AND version = $3 RETURNING keys),
-        old_keys AS (SELECT key, value FROM gone, jsonb_each_text(keys -> 'u') UNION ALL SELECT key, value FROM gone, jsonb_each_text(keys -> 'i')),
-        dropped AS (DELETE FROM record_keys r USING old_keys o WHERE r.kind = $1 AND r.id = $2 AND r.name = o.key AND r.value = o.value),
-        dropped_tickets AS (DELETE FROM tickets WHERE owner_kind = $1 AND owner_id = $2)
-        SELECT 1 / count(*) FROM gone
-        """
-    static let unchanged = """
-        SELECT 1 / count(*) FROM (SELECT 1 FROM records WHERE kind = $1 AND id = $2 AND version = $3 FOR SHARE) AS found
-        """
-    static let insertPlaceholder = "INSERT INTO records (kind, id, version, keys, payload) VALUES ($1, $2, 0, '{}', '')"
-    static let removePlaceholder = "DELETE FROM records WHERE kind = $1 AND id = $2 AND version = 0"
+extension PostgreSQLChange {
+    enum SQL {
+        static let insert = "INSERT INTO records (kind, id, version, expires, keys, payload) VALUES ($1, $2, $3, $4, $5::jsonb, $6)"
+        static let insertWithKeys = """
+            WITH written AS (\(insert))
+            INSERT INTO record_keys (kind, name, value, id, is_unique)
+            SELECT $1, key, value, $2, true FROM jsonb_each_text($5::jsonb -> 'u')
+            UNION ALL SELECT $1, key, value, $2, false FROM jsonb_each_text($5::jsonb -> 'i')
+            """
+        /// Updates a record, and the rows of its keys only if the keys changed. All parts of the statement see the record as it was before
+        /// the statement.
+        static let update = """
+            WITH old AS (SELECT keys FROM records WHERE kind = $1 AND id = $2 AND version = $3::bigint - 1 AND keys <> $5::jsonb),
+            old_keys AS (SELECT key, value FROM old, jsonb_each_text(keys -> 'u') UNION ALL SELECT key, value FROM old, jsonb_each_text(keys -> 'i')),
+            new_keys AS (
+                SELECT key, value, true AS is_unique FROM old, jsonb_each_text($5::jsonb -> 'u')
+                UNION ALL SELECT key, value, false FROM old, jsonb_each_text($5::jsonb -> 'i')),
+            dropped AS (
+                DELETE FROM record_keys r USING old_keys o WHERE r.kind = $1 AND r.id = $2 AND r.name = o.key AND r.value = o.value
+                AND NOT EXISTS (SELECT 1 FROM new_keys n WHERE n.key = r.name AND n.value = r.value)),
+            added AS (
+                INSERT INTO record_keys (kind, name, value, id, is_unique) SELECT $1, key, value, $2, is_unique FROM new_keys
+                ON CONFLICT (kind, name, value, id) DO NOTHING),
+            written AS (
+                UPDATE records SET version = $3, expires = $4, keys = $5::jsonb, payload = $6
+                WHERE kind = $1 AND id = $2 AND version = $3::bigint - 1 RETURNING 1)
+            SELECT 1 / count(*) FROM written
+            """
+        static let remove = """
+            WITH gone AS (DELETE FROM records WHERE kind = $1 AND id = $2 AND version = $3 RETURNING keys),
+            old_keys AS (SELECT key, value FROM gone, jsonb_each_text(keys -> 'u') UNION ALL SELECT key, value FROM gone, jsonb_each_text(keys -> 'i')),
+            dropped AS (DELETE FROM record_keys r USING old_keys o WHERE r.kind = $1 AND r.id = $2 AND r.name = o.key AND r.value = o.value),
+            dropped_tickets AS (DELETE FROM tickets WHERE owner_kind = $1 AND owner_id = $2)
+            SELECT 1 / count(*) FROM gone
+            """
+        static let unchanged = """
+            SELECT 1 / count(*) FROM (SELECT 1 FROM records WHERE kind = $1 AND id = $2 AND version = $3 FOR SHARE) AS found
+            """
+        static let insertPlaceholder = "INSERT INTO records (kind, id, version, keys, payload) VALUES ($1, $2, 0, '{}', '')"
+        static let removePlaceholder = "DELETE FROM records WHERE kind = $1 AND id = $2 AND version = 0"
 
-    static let issue = """
-        INSERT INTO tickets (digest, kind, owner_kind, owner_id, use, expires, payload, standing) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)
-        """
-    private static let isOpen = "standing = 0 AND (expires IS NULL OR expires > $3)"
-    static let take = """
-        WITH taken AS (
-            UPDATE tickets SET standing = 1, taken_at = $3, gave = $4
-            WHERE digest = $1 AND kind = $2 AND use = 'once' AND \(isOpen) RETURNING 1)
-        SELECT 1 / count(*) FROM taken
-        """
-    static let retake = """
-        WITH taken AS (
-            UPDATE tickets SET gave = $4
-            WHERE digest = $1 AND kind = $2 AND standing = 1 AND gave = $5 AND (expires IS NULL OR expires > $3) RETURNING 1)
-        SELECT 1 / count(*) FROM taken
-        """
-    static let require = """
-        SELECT 1 / count(*) FROM (
-            SELECT 1 FROM tickets WHERE digest = $1 AND kind = $2 AND use = 'untilClosed' AND \(isOpen) FOR SHARE) AS found
-        """
-    /// Reads without a lock, which every commit would take on the same row. A commit that overlaps a change of the configuration counts as
-    /// earlier than the change.
-    static let requireConfiguration = "SELECT 1 / count(*) FROM counters WHERE name = 'configuration' AND value = $1"
-    static let close = "UPDATE tickets SET standing = 2 WHERE digest = $1 AND kind = $2"
-    static let closeTickets = "UPDATE tickets SET standing = 2 WHERE owner_kind = $1 AND owner_id = $2"
+        static let issue = """
+            INSERT INTO tickets (digest, kind, owner_kind, owner_id, use, expires, payload, standing) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)
+            """
+        private static let isOpen = "standing = 0 AND (expires IS NULL OR expires > $3)"
+        static let take = """
+            WITH taken AS (
+                UPDATE tickets SET standing = 1, taken_at = $3, gave = $4
+                WHERE digest = $1 AND kind = $2 AND use = 'once' AND \(isOpen) RETURNING 1)
+            SELECT 1 / count(*) FROM taken
+            """
+        static let retake = """
+            WITH taken AS (
+                UPDATE tickets SET gave = $4
+                WHERE digest = $1 AND kind = $2 AND standing = 1 AND gave = $5 AND (expires IS NULL OR expires > $3) RETURNING 1)
+            SELECT 1 / count(*) FROM taken
+            """
+        static let require = """
+            SELECT 1 / count(*) FROM (
+                SELECT 1 FROM tickets WHERE digest = $1 AND kind = $2 AND use = 'untilClosed' AND \(isOpen) FOR SHARE) AS found
+            """
+        /// Requires a version of the configuration. The version is read without a lock, because every commit would lock the same row. A
+        /// commit that overlaps a change of the configuration counts as earlier than the change.
+        static let requireConfiguration = "SELECT 1 / count(*) FROM counters WHERE name = 'configuration' AND value = $1"
+        static let close = "UPDATE tickets SET standing = 2 WHERE digest = $1 AND kind = $2"
+        static let closeTickets = "UPDATE tickets SET standing = 2 WHERE owner_kind = $1 AND owner_id = $2"
+    }
 }
 #endif

@@ -11,7 +11,7 @@ enum PostgreSQLValue {
     case bytes([UInt8])
 
     static func integer(_ value: some BinaryInteger) -> Self { .text(String(value)) }
-    /// Swift's description of a number is exact, and so is the database's parser.
+    /// Returns a number as text. No precision is lost: Swift's description of a number is exact, and so is the database's parser.
     static func number(_ value: Double?) -> Self { value.map { .text("\($0)") } ?? .null }
     static func time(_ value: Date?) -> Self { number(value?.timeIntervalSince1970) }
 }
@@ -28,21 +28,21 @@ struct PostgreSQLStatement {
 
 /// A failed statement.
 struct PostgreSQLError: Error {
-    /// The five characters of an SQLSTATE.
+    /// The SQLSTATE: five characters.
     let state: String
     let message: String
     let constraint: String?
 
-    /// The transaction met another one, and has to be repeated: serialization failure, deadlock, lock timeout.
+    /// Whether the transaction must be repeated because of a concurrent one: serialization failure, deadlock, lock timeout.
     var isContention: Bool { ["40001", "40P01", "55P03"].contains(state) }
     var isUniqueViolation: Bool { state == "23505" }
-    /// A compare-and-swap hit no row; see ``PostgreSQLChange``.
+    /// Whether a compare-and-swap hit no row; see ``PostgreSQLChange``.
     var isNoRow: Bool { state == "22012" }
-    /// The server ends this connection or cannot serve it: shutdown, crash, start-up, standby.
+    /// Whether the server ends this connection or cannot serve it: shutdown, crash, start-up, standby.
     var endsConnection: Bool { state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006" }
 }
 
-/// The connection was lost, or the server did not answer in time. The outcome of what was sent is unknown.
+/// The error for a lost connection, or for a server that did not answer in time. The outcome of the sent statements is unknown.
 struct ConnectionLost: Error {
     let message: String
 }
@@ -50,28 +50,48 @@ struct ConnectionLost: Error {
 /// The answers to one round trip.
 enum PostgreSQLAnswer {
     case results([PostgreSQLResult])
-    /// The first statement that failed. Those after it did not run.
+    /// The first statement that failed. The statements after it did not run.
     case failed(index: Int, PostgreSQLError)
 }
 
 /// One connection. Not safe for several threads: it belongs to one thread of the store.
 final class PostgreSQLConnection {
     private let handle: OpaquePointer
-    /// How long to wait for an answer, in seconds, so that a cut network is noticed. More than the statement timeout.
+    /// The maximum wait for an answer in seconds, so that a cut network is noticed. It is longer than the statement timeout.
     private let patience: Int
-    /// Round trips whose answers have not been read yet.
+    /// The round trips whose answers have not been read yet, each as its number of statements.
     private var unread: [Int] = []
+    private let observeRoundTrip: (@Sendable () -> Void)?
 
-    /// Connects. Blocks the thread for up to three seconds for each host.
-    /// - Throws: ``ConnectionLost`` with the reason of libpq.
-    init(_ configuration: PostgreSQLConfiguration) throws {
-        // Parameters before the URL are defaults; those after it override it.
+    /// Connects to the first host of the URL that accepts the connection. Blocks the thread for up to three seconds for each host.
+    ///
+    /// libpq itself does not try the next host if a proxy accepts the connection and then closes it because its database is down.
+    /// - Throws: ``ConnectionLost`` with the reasons of libpq.
+    static func open(_ configuration: PostgreSQLConfiguration) throws -> PostgreSQLConnection {
+        let servers = DatabaseURL(configuration.url.text).servers
+        guard servers.count > 1 else { return try PostgreSQLConnection(configuration, at: nil) }
+        var reasons: [String] = []
+        for server in servers {
+            do {
+                return try PostgreSQLConnection(configuration, at: server)
+            } catch let error as ConnectionLost {
+                reasons.append(error.message)
+            }
+        }
+        throw ConnectionLost(message: reasons.joined(separator: "; "))
+    }
+
+    /// Connects to one server.
+    /// - Parameter server: The host and port, in place of the hosts and ports of the URL; `nil` uses the URL.
+    private init(_ configuration: PostgreSQLConfiguration, at server: (host: String, port: String?)?) throws {
+        // Parameters before the URL are defaults; parameters after the URL override it.
         var parameters = [
             ("sslmode", configuration.defaultTLSMode), ("connect_timeout", "3"), ("application_name", "countersign"),
             ("tcp_user_timeout", "10000"), ("keepalives_idle", "10"),
             ("keepalives_interval", "5"), ("keepalives_count", "3"), ("dbname", configuration.url.text), ("client_encoding", "UTF8"),
         ]
         if let password = configuration.password { parameters.append(("password", password.text)) }
+        if let server { parameters += [("host", server.host), ("port", server.port ?? "5432")] }
         let names = parameters.map { strdup($0.0) } + [nil]
         let values = parameters.map { strdup($0.1) } + [nil]
         defer { for pointer in names + values { free(pointer) } }
@@ -83,14 +103,18 @@ final class PostgreSQLConnection {
             PQfinish(handle)
             throw ConnectionLost(message: message.trimmingCharacters(in: .whitespacesAndNewlines))
         }
+        // Notices, such as that a table exists already, would go to standard error.
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
         self.handle = handle
         patience = configuration.statementTimeout + 5
+        observeRoundTrip = configuration.observeRoundTrip
     }
 
     deinit { PQfinish(handle) }
 
     /// Sends statements in one round trip and waits for the answers. Throws ``ConnectionLost``.
     func run(_ statements: [PostgreSQLStatement]) throws -> PostgreSQLAnswer {
+        observeRoundTrip?()
         try readUnread()
         try send(statements)
         return try answer(to: statements.count)
@@ -185,7 +209,7 @@ final class PostgreSQLConnection {
             guard PQconsumeInput(handle) == 1 else { throw lost() }
         }
         guard let result = PQgetResult(handle).map(PostgreSQLResult.init) else {
-            // Also `nil` after the connection is lost.
+            // The result is also `nil` after the connection is lost.
             guard PQstatus(handle) == CONNECTION_OK else { throw lost() }
             return nil
         }
@@ -235,7 +259,7 @@ final class PostgreSQLResult {
 
     func text(_ row: Int32, _ column: Int32) -> String { String(decoding: bytes(row, column), as: UTF8.self) }
 
-    /// An integer of any size, in network byte order.
+    /// Returns an integer of any size, which is stored in network byte order.
     func integer(_ row: Int32, _ column: Int32) -> Int64 {
         let bytes = bytes(row, column)
         let isNegative = bytes.first.map { $0 > 127 } ?? false

@@ -2,13 +2,13 @@
 internal import Foundation
 internal import Store
 
-/// The one statement that answers a lookup, and the reading of its rows. Its text depends on the lookup's shape only; the values are
-/// parameters.
+/// The one statement that answers a lookup, and the reading of its rows. The statement's text depends only on the lookup's shape; the
+/// values are parameters.
 struct PostgreSQLLookup {
     private let lookup: Lookup
     let statement: PostgreSQLStatement
 
-    /// Creates the statement. Each node is a part with a number; a dependent node joins the part above it.
+    /// Creates the statement. Each node is a part with a number; a dependent node joins the part of its parent.
     init(_ lookup: Lookup) {
         self.lookup = lookup
         var values: [PostgreSQLValue] = []
@@ -63,8 +63,9 @@ struct PostgreSQLLookup {
                 SELECT r.* FROM \(above) p JOIN records r ON r.kind = \(parameter(.text(kind.rawValue), "text"))
                 AND r.id = coalesce(p.keys -> 'i' ->> \(name), p.keys -> 'u' ->> \(name))
                 """
-        case .listed(let kind, let key, let limit):
-            return "SELECT r.* FROM \(above) p CROSS JOIN LATERAL (\(listed(kind, key, limit, value: "p.id"))) r"
+        case .listed(let kind, let key, let suffix, let limit):
+            let value = suffix.isEmpty ? "p.id" : "p.id || \(parameter(.text(suffix), "text"))"
+            return "SELECT r.* FROM \(above) p CROSS JOIN LATERAL (\(listed(kind, key, limit, value: value))) r"
         }
     }
 
@@ -106,7 +107,7 @@ extension PostgreSQLResult {
             standing: integer(row, 3), takenAt: time(row, 8), gave: bytes(row, 9))
     }
 
-    /// Reads a record from a row of a lookup. Kinds of newer versions are `nil`.
+    /// Reads a record from a row of a lookup; `nil` for a kind of a newer version.
     fileprivate func record(_ row: Int32) throws -> Record? {
         guard let kind = RecordKind(rawValue: text(row, 1)) else { return nil }
         let keys = try RecordKeys(text(row, 5))

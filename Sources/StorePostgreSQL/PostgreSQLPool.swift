@@ -11,8 +11,8 @@ final class PostgreSQLPool: Sendable {
     final class Slot: @unchecked Sendable {
         private let configuration: PostgreSQLConfiguration
         private var connection: PostgreSQLConnection?
-        /// The last attempt to connect, if it failed. For a second, requests then fail at once, so that they do not queue up behind attempts
-        /// that each take seconds.
+        /// The last failure to connect; `nil` after a success. For one second after a failure, requests fail at once, so that they do not
+        /// queue up behind attempts that each take seconds.
         private var failure: (error: any Error, at: ContinuousClock.Instant)?
 
         init(_ configuration: PostgreSQLConfiguration) { self.configuration = configuration }
@@ -48,7 +48,7 @@ final class PostgreSQLPool: Sendable {
         threads = WorkerThreads((0..<count).map { _ in Slot(configuration) }, name: "countersign-store-postgresql")
     }
 
-    /// Runs a job on one of the threads. Throws `StoreError`, or an error of the job that concerns no connection.
+    /// Runs a job on one of the threads. Throws `StoreError`, or an error of the job itself.
     func run<Result: Sendable>(_ job: @escaping @Sendable (Slot) throws -> Result) async throws -> Result {
         do {
             return try await threads.run { slot in
@@ -73,7 +73,7 @@ final class PostgreSQLPool: Sendable {
     /// Lets the threads end without waiting.
     func abandon() { threads.close() }
 
-    /// Connects, and tries again until a time. Blocks the thread, which must be one of the store's or of a command.
+    /// Connects, and retries until `end`. Blocks the thread, which must belong to the store or to a command. Throws `StoreError`.
     static func connect(_ configuration: PostgreSQLConfiguration, until end: ContinuousClock.Instant = .now) throws -> PostgreSQLConnection
     {
         guard DatabaseURL(configuration.url.text).isEncoded else {
@@ -83,7 +83,7 @@ final class PostgreSQLPool: Sendable {
         }
         while true {
             do {
-                return try PostgreSQLConnection(configuration)
+                return try PostgreSQLConnection.open(configuration)
             } catch {
                 guard ContinuousClock.now + pause < end else { throw translated(error, configuration) }
                 // Blocks a thread of the store, which has nothing else to do without a database.
@@ -94,15 +94,16 @@ final class PostgreSQLPool: Sendable {
 
     private static let pause = Duration.milliseconds(100)
 
-    /// Returns the error for the operator.
+    /// Translates an error to a `StoreError` with a message for the operator; returns other errors unchanged.
     static func translated(_ error: any Error, _ configuration: PostgreSQLConfiguration) -> any Error {
         let place = "The database \(configuration.place)"
         switch error {
         case is JobQueueClosed: return StoreError(.closed, "\(place) was closed. Open it again.")
         case let error as ConnectionLost:
             return StoreError(
-                .unavailable,
-                "\(place) cannot be reached: \(redacted(error.message, configuration)). Check that it runs, the URL and the password.")
+                .unreachable,
+                "\(place) cannot be reached: \(oneLine(redacted(error.message, configuration))). Check that it runs, the URL and the password."
+            )
         case let error as PostgreSQLError:
             let text = redacted(error.message, configuration)
             switch error.state {
@@ -117,7 +118,12 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// A message of libpq quotes a malformed URL, and the server's could quote a parameter.
+    /// Returns a message as one line. libpq writes each host's reason on several lines, and ends some with a question mark.
+    private static func oneLine(_ message: String) -> String {
+        message.split(whereSeparator: \.isWhitespace).joined(separator: " ").trimmingCharacters(in: ["?", ".", " "])
+    }
+
+    /// Removes secrets from a message: libpq quotes a malformed URL, and the server may quote a parameter.
     private static func redacted(_ message: String, _ configuration: PostgreSQLConfiguration) -> String {
         let secrets = [configuration.url.text, configuration.password?.text, URLComponents(string: configuration.url.text)?.password]
         return secrets.compactMap { $0 }.filter { !$0.isEmpty }.reduce(message) { $0.replacingOccurrences(of: $1, with: "…") }

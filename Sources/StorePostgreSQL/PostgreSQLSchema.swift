@@ -6,8 +6,8 @@ internal import Store
 package enum PostgreSQLSchema {
     struct Migration {
         let name: String
-        /// The number of migrations that a server must know to use the database after this one. A migration that the version before can live
-        /// with names the one before; so that version serves on while the instances are upgraded.
+        /// The number of migrations that a server must know to use the database after this migration. If the previous version of the server
+        /// can use the new tables, the number is at most what that version knows. Servers of that version then serve during an upgrade.
         let compatibleFrom: Int
         let statements: [String]
     }
@@ -33,8 +33,8 @@ package enum PostgreSQLSchema {
             position integer PRIMARY KEY, name text NOT NULL, compatible_from integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())
         """
 
-    /// The first statement locks the migration: of two processes, the second waits for the first and then fails with a duplicate, which means
-    /// that there is nothing left to do.
+    /// Applies a migration. Its insertion into the table of migrations is a lock: of two processes, the second waits for the first and then
+    /// fails with a duplicate, which means that the migration is done.
     private static func apply(_ migration: Migration, at position: Int, _ connection: PostgreSQLConnection) throws {
         let noting = PostgreSQLStatement(
             "INSERT INTO schema_migrations (position, name, compatible_from) VALUES ($1, $2, $3)",
@@ -47,10 +47,13 @@ package enum PostgreSQLSchema {
     }
 
     /// Returns the number of known migrations that were applied. Throws `StoreError` if this server cannot use the database.
-    /// - Parameter isComplete: Whether all migrations are needed.
+    /// - Parameters:
+    ///   - isComplete: Whether all migrations must have been applied.
+    ///   - forCopy: Whether the target of an unfinished copy can be used.
     @discardableResult
     static func check(
-        _ connection: PostgreSQLConnection, _ configuration: PostgreSQLConfiguration, migrations: [Migration] = migrations, isComplete: Bool
+        _ connection: PostgreSQLConnection, _ configuration: PostgreSQLConfiguration, migrations: [Migration] = migrations,
+        isComplete: Bool, forCopy: Bool = false
     ) throws -> Int {
         let place = configuration.place
         let answer = try connection.run([
@@ -71,11 +74,20 @@ package enum PostgreSQLSchema {
                 throw StoreError(
                     .unavailable, "The database \(place) has the tables of an older version. Run “countersign store migrate”.")
             }
+            if isComplete, !forCopy, try isUnfinishedCopy(connection) { throw StoreError.unfinishedCopy(place) }
             return count
         }
     }
 
-    /// Names and ids compare byte by byte, as in the other stores. Times are seconds since 1970.
+    /// Whether the database is the target of a copy that is not complete.
+    static func isUnfinishedCopy(_ connection: PostgreSQLConnection) throws -> Bool {
+        switch try connection.run([PostgreSQLStatement("SELECT 1 FROM counters WHERE name = 'copying'")]) {
+        case .failed(_, let error): throw error
+        case .results(let results): return !results[0].rows.isEmpty
+        }
+    }
+
+    /// The migrations, in order. Names and ids compare byte by byte, as in the other stores. Times are seconds since 1970.
     static let migrations = [
         Migration(
             name: "records and tickets", compatibleFrom: 1,
@@ -102,7 +114,7 @@ package enum PostgreSQLSchema {
                 "CREATE INDEX tickets_expires ON tickets (expires) WHERE expires IS NOT NULL",
                 "CREATE TABLE counters (name text PRIMARY KEY, value bigint NOT NULL)",
                 "INSERT INTO counters VALUES ('configuration', 0)",
-                // Tells the outcome of a commit whose answer was lost.
+                // The ids of commits, which tell the outcome of a commit whose answer was lost.
                 "CREATE TABLE commits (id uuid PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now())",
                 "CREATE INDEX commits_created ON commits (created_at)",
             ])

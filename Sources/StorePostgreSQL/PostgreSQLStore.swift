@@ -2,30 +2,50 @@
 package import Foundation
 package import Store
 
-/// The server's state in a PostgreSQL database, which several servers may use. Safe from any task; blocks no cooperative thread. A read is a
-/// transaction with one snapshot; a commit is one round trip.
+/// The server's state in a PostgreSQL database, which several servers may use. Safe from any task; blocks no cooperative thread. A read is
+/// a transaction with one snapshot; a commit is one round trip.
 package final class PostgreSQLStore: Store {
     private let pool: PostgreSQLPool
     private let configuration: PostgreSQLConfiguration
-    /// Sets the timeouts of a transaction. Settings of a session would be lost behind a pooler like PgBouncer.
+    /// Whether the database was reached and checked when the store was opened.
+    package let isChecked: Bool
+    /// The statement that sets the timeouts of a transaction. Settings of a session would be lost behind a pooler such as PgBouncer.
     private let limits: PostgreSQLStatement
 
     /// Opens the store. The tables must exist; ``PostgreSQLSchema/migrate(_:)`` creates them.
     /// - Throws: `StoreError` with one of these codes:
-    ///   - `unavailable`: the database cannot be reached, or its tables are missing or older than this version.
+    ///   - `unreachable`: the database cannot be reached.
+    ///   - `unavailable`: the tables are missing, older than this version, or the target of an unfinished copy; or the database failed.
+    ///   - `invalid`: the URL has a character that a URL cannot contain.
     ///   - `newerVersion`: a newer version of the server upgraded the tables.
-    package init(_ configuration: PostgreSQLConfiguration) async throws {
+    ///
+    /// - Parameter waits: Whether to open the store even if the database cannot be reached now. Then call ``check()`` before the first use.
+    package init(_ configuration: PostgreSQLConfiguration, waits: Bool = false) async throws {
         self.configuration = configuration
         limits = PostgreSQLStatement(
             "SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true)",
             [configuration.statementTimeout, configuration.lockTimeout].map { .integer($0 * 1_000) })
         pool = PostgreSQLPool(configuration)
+        var isChecked = true
         do {
-            try await pool.run { slot in _ = try PostgreSQLSchema.check(slot.open(), configuration, isComplete: true) }
+            try await Self.check(pool, configuration)
         } catch {
-            pool.abandon()
-            throw error
+            guard waits, (error as? StoreError)?.code == .unreachable else {
+                pool.abandon()
+                throw error
+            }
+            isChecked = false
         }
+        self.isChecked = isChecked
+    }
+
+    /// Checks that the database can be reached and that this version can use its tables. Throws the errors of ``init(_:waits:)``.
+    package func check() async throws {
+        try await Self.check(pool, configuration)
+    }
+
+    private static func check(_ pool: PostgreSQLPool, _ configuration: PostgreSQLConfiguration) async throws {
+        try await pool.run { slot in _ = try PostgreSQLSchema.check(slot.open(), configuration, isComplete: true) }
     }
 
     deinit { pool.abandon() }
@@ -90,7 +110,7 @@ package final class PostgreSQLStore: Store {
         }
     }
 
-    /// Passes over rows that another instance locked: it may be removing them too.
+    /// Returns the statements that remove expired rows. They skip rows that another instance locked, because it may be removing them.
     private static func removal(now: Date, limit: Int) -> [PostgreSQLStatement] {
         // Kinds that this version does not know belong to a newer version.
         let kinds = RecordKind.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
@@ -125,9 +145,9 @@ package final class PostgreSQLStore: Store {
 struct PostgreSQLCommit: Sendable {
     private let changes: [Change]
     private let statements: [PostgreSQLStatement]
-    /// The change of each statement.
+    /// The index of the change to which each statement belongs.
     private let owners: [Int]
-    /// The id of each attempt. The second one follows only if the first cannot happen any more.
+    /// The ids of the attempts. The second attempt follows only if the first can no longer be committed.
     private let ids: [UUID]
     private let limits: PostgreSQLStatement
 
@@ -138,7 +158,7 @@ struct PostgreSQLCommit: Sendable {
         owners = own.enumerated().flatMap { index, statements in statements.map { _ in index } }
     }
 
-    /// The statements before those of the changes.
+    /// Returns the statements that precede those of the changes.
     private func opening(_ id: UUID) -> [PostgreSQLStatement] {
         [PostgreSQLStatement("BEGIN"), limits, PostgreSQLStatement("INSERT INTO commits (id) VALUES ($1)", [.text(id.uuidString)])]
     }
@@ -162,8 +182,8 @@ struct PostgreSQLCommit: Sendable {
         throw loss
     }
 
-    /// Finds out whether a commit happened whose answer was lost. Writes the same id: after that, the lost commit can never happen, because
-    /// its own insertion would fail. If it is still running, the insertion waits for it.
+    /// Returns whether a commit whose answer was lost has happened. Inserts the id of the lost commit: if the insertion succeeds, the lost
+    /// commit can never happen, because its own insertion would fail. If the lost commit is still running, the insertion waits for its end.
     private func isCommitted(_ id: UUID, _ slot: PostgreSQLPool.Slot) throws -> Bool {
         do {
             let connection = try slot.open()
@@ -182,8 +202,8 @@ struct PostgreSQLCommit: Sendable {
         }
     }
 
-    /// Ends the failed transaction, and reads why a change conflicted. A change sees the earlier ones of its commit, so these are made again
-    /// for the read.
+    /// Ends the failed transaction, and reads why a change conflicted. A change sees the earlier changes of its commit, so the earlier
+    /// changes are repeated for the read.
     private func outcome(of error: PostgreSQLError, at index: Int, _ connection: PostgreSQLConnection) throws -> CommitOutcome {
         let rollback = PostgreSQLStatement("ROLLBACK")
         let beginning = [PostgreSQLStatement("BEGIN"), limits]

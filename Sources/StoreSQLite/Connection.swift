@@ -61,6 +61,10 @@ enum Connection {
         return configuration
     }
 
+    static func full(_ path: String, _ error: (any Error)? = nil) -> StoreError {
+        StoreError(.unavailable, "The disk under \(path) is full. Make room and try again.", underlying: error)
+    }
+
     /// Translates an SQLite error to a message for the operator.
     static func error(_ error: any Error, path: String) -> any Error {
         guard let error = error as? DatabaseError else { return error }
@@ -73,11 +77,13 @@ enum Connection {
             return StoreError(
                 .unavailable, "Another process kept the database \(path) locked for ten seconds. Stop it, or wait and try again.",
                 underlying: error)
-        case .SQLITE_FULL:
-            return StoreError(.unavailable, "The disk under \(path) is full. Make room and try again.", underlying: error)
+        case .SQLITE_FULL: return full(path, error)
+        // SQLite cannot make the shared file of the write-ahead log larger.
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: return full(path, error)
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
             return StoreError(
-                .unavailable, "The database \(path) cannot be opened for writing. Check that the folder exists and who owns it.",
+                .unavailable,
+                "The database \(path) cannot be opened for writing. Check that the folder exists, who owns it, and that its file system is not mounted read-only.",
                 underlying: error)
         default:
             return StoreError(.unavailable, "The database \(path) failed.", underlying: error)

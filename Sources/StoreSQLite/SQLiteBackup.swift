@@ -10,16 +10,24 @@ extension SQLiteStore {
     package static func copy(_ path: String, to copy: String) throws {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else { throw StoreError(.unavailable, "There is no database \(path).") }
-        guard !files.fileExists(atPath: copy) else {
+        guard !exists(copy) else {
             throw StoreError(.unavailable, "The file \(copy) exists already and was not changed. Name another file.")
         }
+        // SQLite would apply the journal of another database to the copy.
+        for suffix in ["-wal", "-shm", "-journal"] where exists(copy + suffix) {
+            throw StoreError(
+                .unavailable,
+                "The file \(copy + suffix) belongs to a database that was here before. Move all files of that database away first.")
+        }
         let part = copy + ".part"
+        var isOwn = false
         do {
             try prepareFile(part)
             try Connection.alone(inFolderOf: part) {
-                // Left by an earlier call that was interrupted.
+                // An earlier call that was interrupted may have left content.
                 try files.removeItem(atPath: part)
                 try prepareFile(part)
+                isOwn = true
                 let (source, target) = (try Connection.reader(path: path), try DatabaseQueue(path: part))
                 try source.backup(to: target)
                 try target.inDatabase { db in
@@ -35,8 +43,14 @@ extension SQLiteStore {
                 try files.moveItem(atPath: part, toPath: copy)
             }
         } catch {
-            try? files.removeItem(atPath: part)
+            if isOwn { unlink(part) }
             throw Connection.error(error, path: copy)
         }
+    }
+
+    /// Whether there is anything at a path, also a symbolic link without a target.
+    private static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
     }
 }

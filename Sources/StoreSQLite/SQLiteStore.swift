@@ -23,14 +23,14 @@ package final class SQLiteStore: Store {
     private let committer: Committer
     private let connections: [DatabaseQueue]
 
-    /// Opens the store and migrates its schema. Creates the folder (mode 0700) and the file (0600) if they are missing. While it is open,
-    /// SQLite keeps two more files beside it.
-    /// - Parameter readerCount: Number of concurrent reads, 1 to 16.
+    /// Opens the store and migrates its schema. Creates the folder (mode 0700) and the file (0600) if they are missing. While the store is
+    /// open, SQLite keeps two more files beside the database.
+    /// - Parameter readerCount: The number of concurrent reads, 1 to 16.
     /// - Throws: `StoreError` with one of these codes:
     ///   - `newerVersion`: a newer version of the server wrote the file.
     ///   - `damaged`: the file is not a valid database.
     ///   - `unsafeFile`: other users may change the folder or read the file, or the path is a symbolic link or not a regular file.
-    ///   - `unavailable`: the file cannot be opened.
+    ///   - `unavailable`: the file cannot be opened, or is the target of an unfinished copy.
     package init(path: String, readerCount: Int = 2) throws {
         self.path = path
         do {
@@ -38,6 +38,7 @@ package final class SQLiteStore: Store {
             let writer = try Connection.alone(inFolderOf: path) {
                 let writer = try Connection.writer(path: path)
                 try Schema.migrate(writer, path: path)
+                guard try !writer.read(Schema.isUnfinishedCopy) else { throw StoreError.unfinishedCopy(path) }
                 return writer
             }
             let reading = try (0..<min(max(readerCount, 1), 16)).map { _ in try Connection.reader(path: path) }
@@ -80,7 +81,7 @@ package final class SQLiteStore: Store {
         do { return try await committer.commit(changes) } catch { throw translated(error) }
     }
 
-    /// Runs work that precedes a commit; commits that are ready wait for it for a few milliseconds at most.
+    /// Runs work that precedes a commit. Commits that are ready wait a few milliseconds at most for this work.
     package func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         committer.expect()
         defer { committer.expectNoMore() }
@@ -144,6 +145,8 @@ package final class SQLiteStore: Store {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
             _ = systemClose(descriptor)
+        } else if errno == ENOSPC {
+            throw Connection.full(path)
         } else if errno != EEXIST {
             throw StoreError(.unavailable, "The database \(path) cannot be made. Check that the folder exists and who owns it.")
         }

@@ -28,6 +28,11 @@ enum Schema {
         }
     }
 
+    /// Whether the database is the target of a copy that is not complete.
+    static func isUnfinishedCopy(_ db: Database) throws -> Bool {
+        try Row.fetchOne(db, sql: "SELECT 1 FROM counters WHERE name = 'copying'") != nil
+    }
+
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 records and tickets") { db in

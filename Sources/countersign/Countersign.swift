@@ -14,7 +14,8 @@ struct Countersign: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, SandboxCommand.self, InitCommand.self, ServeCommand.self, UsersCommand.self, LogCommand.self,
-            KeysCommand.self, StoreCommand.self, SignInCommand.self, SignOutCommand.self, PhoneCommand.self, CredentialCommand.self,
+            OrgCommand.self, KeysCommand.self, StoreCommand.self, SignInCommand.self, SignOutCommand.self, PhoneCommand.self,
+            CredentialCommand.self,
             TokenCommand.self, DoctorCommand.self, TrustCommand.self,
         ])
 }

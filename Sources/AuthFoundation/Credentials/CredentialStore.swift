@@ -31,7 +31,7 @@ package final class CredentialStore: CredentialCoordinator {
 
     let revocations = RevocationQueue()
     private let observer: ClientObserver
-    /// The credentials that were returned to callers and not removed, by id.
+    /// The credentials that were returned to callers or sent as events, by id. Removed credentials are not included.
     private var known: [String: Credential] = [:]
 
     private nonisolated static var usualStorage: any TokenStorage {
@@ -110,7 +110,7 @@ package final class CredentialStore: CredentialCoordinator {
     func store(_ token: Token, tags: [String: String], security: [Credential.Security]) throws -> Credential {
         let wasEmpty = tokenStorage.allIDs.isEmpty
         try tokenStorage.add(token: token, metadata: Token.Metadata(token: token, tags: tags), security: security)
-        // A custom storage may not set the first token as the default.
+        // A custom storage may not make the first token the default.
         if wasEmpty, tokenStorage.defaultTokenID == nil { try tokenStorage.setDefaultTokenID(token.id) }
         deliverRevocationsInBackground()
         return credential(for: token)
@@ -120,6 +120,9 @@ package final class CredentialStore: CredentialCoordinator {
         guard let credential else { return try tokenStorage.setDefaultTokenID(nil) }
         if !tokenStorage.allIDs.contains(credential.id) {
             _ = try store(credential.token, tags: [:], security: Credential.Security.standard)
+        } else if known[credential.id] == nil {
+            // The event of the new default contains a known credential. If the stored token cannot be read now, the event contains none.
+            _ = try? self.credential(id: credential.id, prompt: nil, authenticationContext: nil)
         }
         try tokenStorage.setDefaultTokenID(credential.id)
     }

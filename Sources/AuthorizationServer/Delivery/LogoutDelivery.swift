@@ -5,11 +5,13 @@ internal import Logging
 internal import NIOConcurrencyHelpers
 internal import ServerHTTP
 
-/// Delivers the back-channel logouts that wait in the store: at once after a commit of this server, and at an interval those of other
-/// servers, of the command line and of an earlier start. Safe from any task.
+/// Delivers the back-channel logouts that wait in the store: at once after a commit of this server, and every five seconds. The latter
+/// includes logouts that other servers, the command line or an earlier start of this server stored. Safe from any task.
 package final class LogoutDelivery: Sendable {
-    /// The maximum number of notifications that this server has claimed at a time.
+    /// The maximum number of notifications that this server claims at the same time.
     private static let mostClaimed = 32
+    /// The maximum number of claimed notifications for one application.
+    private static let mostPerClient = 8
     private static let interval = Duration.seconds(5)
 
     private let queue: LogoutQueue
@@ -19,6 +21,8 @@ package final class LogoutDelivery: Sendable {
     /// Signals that notifications may be due.
     private let signals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     private let claimed = NIOLockedValueBox<[String: BackchannelLogout]>([:])
+    /// The position after which the next search for due notifications begins; `nil` for the first notification.
+    private let position = NIOLockedValueBox<String?>(nil)
 
     init(sender: any LogoutSender, clock: any WallClock, identifiers: RequestIdentifiers, logger: Logger) {
         queue = LogoutQueue(sender: sender)
@@ -29,16 +33,17 @@ package final class LogoutDelivery: Sendable {
     package func wake() { signals.continuation.yield() }
 
     /// Delivers until the task is cancelled, or until ``shutdown()`` was called and the deliveries have ended.
-    func run(_ engine: Engine) async {
+    /// - Parameter readiness: While the server is not prepared, nothing is delivered.
+    func run(_ engine: Engine, _ readiness: Readiness) async {
         wake()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.queue.run { await self.complete($0, $1, engine) } }
             group.addTask {
                 while (try? await self.clock.sleep(for: Self.interval)) != nil { self.wake() }
             }
-            for await _ in signals.stream { await claim(engine) }
+            for await _ in signals.stream where readiness.isPrepared { await claim(engine) }
             queue.shutdown()
-            // The queue ends first: the other task ends only when it is cancelled.
+            // Waits for the queue, which ends first: the other task ends only when it is cancelled.
             await group.next()
             group.cancelAll()
         }
@@ -48,10 +53,15 @@ package final class LogoutDelivery: Sendable {
     func shutdown() { signals.continuation.finish() }
 
     private func claim(_ engine: Engine) async {
-        let free = Self.mostClaimed - claimed.withLockedValue(\.count)
+        let open = claimed.withLockedValue { $0.values.map(\.clientID) }
+        let free = Self.mostClaimed - open.count
         guard free > 0 else { return }
         do {
-            for logout in try await engine.claimLogouts(limit: free, context: context) {
+            let claim = try await engine.claimLogouts(
+                after: position.withLockedValue { $0 }, limit: free, limitPerClient: Self.mostPerClient,
+                claimed: Dictionary(open.map { ($0, 1) }, uniquingKeysWith: +), context: context)
+            position.withLockedValue { $0 = claim.position }
+            for logout in claim.logouts {
                 claimed.withLockedValue { $0[logout.id] = logout }
                 let notification = LogoutNotification(
                     id: logout.id, clientID: logout.clientID, uri: logout.uri, token: logout.token, expiresAt: logout.expiresAt)
@@ -77,13 +87,15 @@ package final class LogoutDelivery: Sendable {
             // The notification is sent once more when its claim expires.
             logger.error("the result of a back-channel logout is lost", metadata: ["error": .string("\(error)")])
         }
+        // A failed delivery does not cause a search at once: an unreachable application would cause too many.
+        if case .failed = result { return }
         wake()
     }
 
     private var context: RequestContext { RequestContext(now: clock.now, requestID: identifiers.next()) }
 }
 
-/// The deliveries of a server. Without its part, a push or message is discarded.
+/// The courier of a server. It discards pushes or messages if their delivery is `nil`.
 struct Deliveries: Courier {
     let pushes: PushDelivery?
     let messages: MessageDelivery?

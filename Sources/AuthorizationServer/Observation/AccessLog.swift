@@ -20,9 +20,24 @@ struct AccessLog: Sendable {
             "duration_us": .stringConvertible(nanoseconds / 1_000),
         ]
         if let address = request.context.address { metadata["address"] = .string(address) }
+        if let trace = Self.trace(request) { (metadata["trace_id"], metadata["span_id"]) = (.string(trace.id), .string(trace.span)) }
         if let client = response.trace.clientID { metadata["client_id"] = .string(client) }
         if let reason = response.trace.reason { metadata["reason"] = .string(Self.printable(reason[...], from: 0x20)) }
         logger.log(level: level, "request", metadata: metadata)
+    }
+
+    private static let traceParent = HTTPField.Name("traceparent")
+
+    /// Returns the caller's trace and span (W3C Trace Context §3.2); `nil` without a valid header.
+    private static func trace(_ request: ServerRequest) -> (id: String, span: String)? {
+        guard let name = traceParent, let text = request.head.headerFields[name], text.utf8.count >= 55 else { return nil }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let isHexadecimal = { (part: Substring) in part.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) } }
+        guard parts.count >= 4, parts.prefix(4).map(\.utf8.count) == [2, 32, 16, 2], parts.prefix(4).allSatisfy(isHexadecimal),
+            parts[0] != "ff",
+            parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
+        else { return nil }
+        return (String(parts[1]), String(parts[2]))
     }
 
     /// Redacts the state token in the paths of sign-in pages, and the user in the paths of the user API.

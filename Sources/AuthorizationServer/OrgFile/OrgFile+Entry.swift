@@ -3,7 +3,7 @@ package import JOSE
 internal import Yams
 
 extension OrgFile {
-    /// Reads one application from a JSON entry with the keys of the org file's list `applications`. Checks it as a part of the
+    /// Reads one application from a JSON entry with the keys of the org file's list `applications`. Checks the application as a part of the
     /// organization, where it replaces the application with the same id. Does not read environment variables or files.
     /// - Throws: ``OrgFileError`` that lists every problem.
     package static func application(_ entry: JSONValue, in organization: OrganizationDefinition) throws(OrgFileError) -> Application {
@@ -29,12 +29,15 @@ extension OrgFile {
 }
 
 extension Node {
-    fileprivate init(_ json: JSONValue) {
+    init(_ json: JSONValue) {
         switch json {
         case .null: self = .scalar(Scalar("null"))
         case .bool(let flag): self = .scalar(Scalar(flag ? "true" : "false"))
         case .integer(let number): self = .scalar(Scalar(String(number)))
-        case .double(let number): self = .scalar(Scalar(String(number)))
+        case .double(let number):
+            let text = String(number)
+            // Without a point, the file would read the number as a text: 1e+20.
+            self = .scalar(Scalar(text.contains(".") ? text : text.replacing("e", with: ".0e")))
         case .string(let text): self = .scalar(Scalar(text, Tag(.str), .doubleQuoted))
         case .array(let elements): self = .sequence(Sequence(elements.map(Node.init)))
         case .object(let members):

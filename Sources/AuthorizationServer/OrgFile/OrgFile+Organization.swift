@@ -20,17 +20,25 @@ extension OrgFile {
             rateLimits: root.section("rate_limits").map(RateLimits.init) ?? RateLimits(),
             sessions: root.section("sessions").map(SessionPolicy.init) ?? SessionPolicy(),
             keyRotation: root.section("key_rotation").map(KeyRotation.init) ?? KeyRotation(),
+            systemLog: root.section("system_log").map(SystemLogPolicy.init) ?? SystemLogPolicy(),
             authenticators: root.sections("authenticators", PushAuthenticator.init),
             dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(),
             classic: root.section("authn_api", as: "classic").map(ClassicPolicy.init),
             callingCodes: root.strings("calling_codes", as: "callingCodes"),
             mfaTokenLifetime: root.seconds("mfa_token_lifetime") ?? OrganizationDefinition.defaultMFATokenLifetime,
             users: root.sections("users", UserDefinition.init))
-        server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
+        server = root.section("server")?.settings ?? [:]
         branding = root.section("branding").map(Branding.init) ?? Branding()
         messages = root.section("messages").map(MessageSettings.init) ?? MessageSettings()
         breachedPasswords = root.section("breached_passwords").map(BreachedPasswordSettings.init) ?? BreachedPasswordSettings()
         root.reportUnknownKeys()
+    }
+}
+
+extension OrgFileSection {
+    /// The values of the section `server`, by key with dashes.
+    var settings: [String: String] {
+        members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) }
     }
 }
 

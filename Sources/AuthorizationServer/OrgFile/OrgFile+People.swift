@@ -109,6 +109,13 @@ extension KeyRotation {
     }
 }
 
+extension SystemLogPolicy {
+    init(_ section: OrgFileSection) {
+        self.init(retentionDays: section.int("retention_days", default: SystemLogPolicy().retentionDays))
+        section.reportUnknownKeys()
+    }
+}
+
 extension UserDefinition {
     init(_ section: OrgFileSection) {
         self.init(

@@ -1,9 +1,9 @@
 extension OrgFile {
-    /// The commented org file that `countersign init` writes; it loads without changes.
+    /// The commented org file that `countersign init` writes. It is valid without changes.
     package static let template = """
         # The organization whose users this server signs in.
         # Run it:    countersign serve --config org.yaml --data data
-        # Change it: edit this file and restart the server. Sessions, grants and enrolments stay; the server prints what changed.
+        # Change it: edit this file and restart the server. Sessions, grants and enrollments stay; the server prints what changed.
         #
         # ${NAME} stands for an environment variable. Durations are seconds, or 30m, 1h, 7d.
         # A rule without clients, grant_types, groups or scopes applies to all of them.
@@ -179,7 +179,7 @@ extension OrgFile {
         #  sign_on_policy: two-factors
         #  show_lockout: false               # true reveals to any caller which accounts exist
         #  remember_devices: never           # or device: while the device sends its token; or a duration: 30d
-        #  factors:                          # the factors that users can enrol: required, optional or not_allowed
+        #  factors:                          # the factors that users can enroll: required, optional or not_allowed
         #    totp: optional
         #  offer_optional_factors: false     # true: every sign-in offers them to users without a second factor
         #  recovery: []                      # the ways to reset a forgotten password: email, sms, call
@@ -216,7 +216,7 @@ extension OrgFile {
         #    type: custom_app                # or okta_verify
         #    name: Example Phone
         #    client: phone-app               # the application whose tokens enroll phones
-        #    push: "on"                      # the default; off: no enrolment, no push, no approval
+        #    push: "on"                      # the default; off: no enrollment, no push, no approval
         #    user_verification: preferred    # required: every phone needs a key that the user unlocks
         #    number_challenge: risky         # never, always, or risky: for a new address or device only
         #    apns:                           # without this section, no push is sent, and phones poll for challenges
@@ -262,6 +262,10 @@ extension OrgFile {
           signs_for_days: 90
           published_days_ahead: 7
           published_days_after: 7
+
+        # The system log, which countersign log shows. A shorter time also removes older lines within an hour.
+        system_log:
+          retention_days: 90                # 1 to 3650
 
         """
 }

@@ -26,6 +26,11 @@ package struct OrgFile: Sendable, Equatable, Redacted {
     /// Settings that are allowed but probably unintended, ordered by line, each with a suggestion.
     package var warnings: [OrgFileError.Problem] = []
 
+    /// Whether the sections that the server reads only at start are the same in both files.
+    func sharesStartSections(with other: OrgFile) -> Bool {
+        (server, branding, messages, breachedPasswords) == (other.server, other.branding, other.messages, other.breachedPasswords)
+    }
+
     /// Reads and checks a UTF-8 file.
     /// - Parameters:
     ///   - environment: Values for `${NAME}`.
@@ -35,6 +40,22 @@ package struct OrgFile: Sendable, Equatable, Redacted {
     package static func load(
         path: String, environment: [String: String] = [:], origin: String? = nil, hasTokenService: Bool = false
     ) throws -> OrgFile {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        return try load(
+            yaml: text(path), name: path, environment: environment, origin: origin, folder: folder, hasTokenService: hasTokenService)
+    }
+
+    /// Reads the section `server` and checks nothing else. For a command on the stored configuration, which needs no valid org file.
+    /// - Throws: ``OrgFileError`` if the file cannot be read, or is no YAML.
+    package static func serverSettings(path: String) throws -> [String: String] {
+        let source = OrgFileSource(environment: [:], folder: nil)
+        guard let root = OrgFileSection(try root(text(path), name: path), path: [], key: "", source: source) else {
+            throw OrgFileError(file: path, problems: source.problems)
+        }
+        return root.section("server")?.settings ?? [:]
+    }
+
+    private static func text(_ path: String) throws -> String {
         let data: Data
         do {
             try FileProtection.checkConfiguration(path)
@@ -49,12 +70,22 @@ package struct OrgFile: Sendable, Equatable, Redacted {
         guard let yaml = String(data: data, encoding: .utf8) else {
             throw OrgFileError(file: path, problems: [problem("The file is not UTF-8. Save it as UTF-8.")])
         }
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        return try load(
-            yaml: yaml, name: path, environment: environment, origin: origin, folder: folder, hasTokenService: hasTokenService)
+        return yaml
     }
 
-    /// Reads and checks the text of an org file. `name` identifies it in errors. For the other parameters, see the overload with `path`.
+    private static func root(_ yaml: String, name: String) throws -> Node {
+        do {
+            guard let node = try compose(yaml: yaml) else {
+                throw OrgFileError(file: name, problems: [problem("The file is empty. Write one with: countersign init.")])
+            }
+            return node
+        } catch let error as YamlError {
+            throw OrgFileError(file: name, problems: [syntaxProblem(error)])
+        }
+    }
+
+    /// Reads and checks the text of an org file. `name` identifies the file in errors. For the other parameters, see the overload with
+    /// `path`.
     package static func load(
         yaml: String, name: String = "org.yaml", environment: [String: String] = [:], origin: String? = nil, hasTokenService: Bool = false
     ) throws -> OrgFile {
@@ -65,16 +96,7 @@ package struct OrgFile: Sendable, Equatable, Redacted {
         yaml: String, name: String, environment: [String: String], origin: String?, folder: String?, hasTokenService: Bool
     ) throws -> OrgFile {
         let source = OrgFileSource(environment: environment, folder: folder)
-        let root: Node
-        do {
-            guard let node = try compose(yaml: yaml) else {
-                throw OrgFileError(file: name, problems: [problem("The file is empty. Write one with: countersign init.")])
-            }
-            root = node
-        } catch let error as YamlError {
-            throw OrgFileError(file: name, problems: [syntaxProblem(error)])
-        }
-        guard let section = OrgFileSection(root, path: [], key: "", source: source) else {
+        guard let section = OrgFileSection(try root(yaml, name: name), path: [], key: "", source: source) else {
             throw OrgFileError(file: name, problems: source.problems)
         }
         var file = OrgFile(section, origin: origin)

@@ -5,25 +5,24 @@ package import SignInPages
 extension AuthorizationServer {
     /// The server's configuration: address, files, limits. ``init(commandLine:environment:file:)`` loads it.
     package struct Configuration: Sendable, Redacted {
-        /// Address or host name to listen on.
+        /// The address or host name on which the server listens.
         package var host: String
-        /// Port to listen on, 0 to 65,535; 0 selects a free port.
+        /// The port on which the server listens, 0 to 65,535; 0 selects a free port.
         package var port: Int
-        /// The origin that clients use, if it differs from the org file's. It replaces `OrganizationDefinition.origin` before that is
-        /// applied.
+        /// The origin that clients use, in place of `OrganizationDefinition.origin`; `nil` keeps the origin of the org file.
         package var publicOrigin: String?
-        /// `nil` listens without TLS.
+        /// The certificate and its key; with `nil`, the server listens without TLS.
         package var tls: TLS?
-        /// Folder of the SQLite database and, by default, of the master key.
+        /// The folder of the SQLite database and, by default, of the master key.
         package var dataDirectory: String
-        /// URL of a PostgreSQL database, which may contain a password. `nil` uses SQLite in the data folder.
+        /// The URL of a PostgreSQL database, which may contain a password. `nil` uses SQLite in the data folder.
         package var database: Secret?
-        /// Password of the PostgreSQL database, instead of one in the URL.
+        /// The password of the PostgreSQL database, in place of one in the URL; `nil` for none.
         package var databasePassword: PEM?
         package var masterKey: MasterKeySource
         /// Peers whose `X-Forwarded-For` header is trusted, as addresses (`10.0.0.7`) or networks (`10.0.0.0/8`).
         package var trustedProxies: [TrustedNetwork]
-        /// Request size and time limits.
+        /// The limits of requests and connections.
         package var limits: Limits
         /// Maximum number of concurrent password hashes, 1 to 64; each takes about 32 MiB.
         package var hashingWidth: Int
@@ -31,6 +30,15 @@ extension AuthorizationServer {
         package var logLevel: String
         /// Interval of key rotation checks and of the removal of expired records.
         package var maintenanceInterval: Duration
+        /// The address on which the server provides metrics.
+        package var metricsHost = "127.0.0.1"
+        /// The port of the metrics; `nil` provides none.
+        package var metricsPort: Int?
+        /// Whether the log is written as JSON.
+        package var logsJSON = false
+        /// The time from the signal to stop until the server accepts no more connections. Meanwhile, load balancers notice that the server
+        /// is not ready.
+        package var shutdownDelay: Duration = .zero
         /// Branding of the hosted pages and mails.
         package var branding: Branding
 
@@ -81,13 +89,13 @@ extension AuthorizationServer.Configuration {
         }
     }
 
-    /// Source of the key that encrypts signing keys and client secrets.
+    /// Source of the keys that encrypt signing keys and client secrets: one key, or up to three during a rotation. The first one encrypts.
     package enum MasterKeySource: Sendable, Equatable, Redacted {
         /// The file `master.key` in the data folder, created at the first start.
         case dataDirectory
-        /// An existing file with 32 bytes in Base64.
+        /// An existing file with a key in each line: 32 bytes in Base64.
         case file(String)
-        /// 32 bytes in Base64.
+        /// Keys of 32 bytes in Base64, with spaces between them.
         case base64(Secret)
     }
 
@@ -101,7 +109,7 @@ extension AuthorizationServer.Configuration {
         /// Maximum size of all headers in bytes.
         package var headerBytes: Int
         package var headerCount: Int
-        /// Maximum silence of a connection, between requests and within one.
+        /// Maximum time without data on a connection, between requests and within a request.
         package var idleTimeout: Duration
         /// Maximum time from a new connection to the complete head of its first request, including the TLS handshake.
         package var firstRequestTimeout: Duration
@@ -109,10 +117,11 @@ extension AuthorizationServer.Configuration {
         package var bodyTimeout: Duration
         /// Maximum time that a client may leave a response unread.
         package var answerTimeout: Duration
-        /// Maximum number of concurrent connections; more wait to be accepted.
+        /// Maximum number of concurrent connections; further connections wait to be accepted.
         package var connections: Int
-        /// Maximum number of concurrent connections of one IPv4 address or IPv6 /64. A new connection closes the one that has waited
-        /// longest for its client. If all wait for the server, the new one is closed. Trusted proxies are not limited.
+        /// Maximum number of concurrent connections of one IPv4 address or IPv6 /64. If a new connection exceeds the limit, the server
+        /// closes the connection that has waited longest for its client, or the new connection if all others wait for the server. Trusted
+        /// proxies are not limited.
         package var connectionsPerAddress: Int
 
         package init(

@@ -10,11 +10,11 @@ extension AuthorizationServer.Configuration {
     /// Loads a configuration. Missing keys keep their defaults. The command line overrides the environment, which overrides the org file.
     ///
     /// The keys are `host`, `port`, `public-origin`, `tls-certificate`, `tls-key`, `data`, `database` (a URL of PostgreSQL),
-    /// `database-password-file`, `master-key`, `master-key-file`,
-    /// `trusted-proxies` (comma-separated), `max-body-bytes`, `max-header-bytes`, `max-connections`, `max-connections-per-address`,
-    /// `idle-timeout` (seconds), `hashing-width` and `log-level`. Environment variables are in upper case, with `_` for `-` and the prefix
-    /// `COUNTERSIGN_`.
-    /// - Parameter file: Values of the org file's section `server`, by key.
+    /// `database-password-file`, `master-key`, `master-key-file`, `trusted-proxies` (comma-separated), `max-body-bytes`,
+    /// `max-header-bytes`, `max-connections`, `max-connections-per-address`, `idle-timeout` and `shutdown-delay` (seconds),
+    /// `hashing-width`, `log-level`, `log-format` (`text` or `json`), `metrics-host` and `metrics-port`. Environment variables are in
+    /// upper case, with `_` for `-` and the prefix `COUNTERSIGN_`.
+    /// - Parameter file: The values of the org file's section `server`, by key.
     /// - Throws: ``ConfigurationError`` with the key and the expected value.
     package init(commandLine: [String: String], environment: [String: String] = [:], file: [String: String] = [:]) throws {
         try Self.refuseUnknownKeys(in: file)
@@ -35,15 +35,19 @@ extension AuthorizationServer.Configuration {
         limits.connectionsPerAddress =
             try values.number("max-connections-per-address", 1...1_000_000) ?? limits.connectionsPerAddress
         if let seconds = try values.number("idle-timeout", 1...3_600) { limits.idleTimeout = .seconds(seconds) }
+        if let seconds = try values.number("shutdown-delay", 0...300) { shutdownDelay = .seconds(seconds) }
         hashingWidth = try values.number("hashing-width", 1...64) ?? hashingWidth
         logLevel = try values["log-level"].map(Self.level) ?? logLevel
+        logsJSON = try values["log-format"].map(Self.isJSON) ?? logsJSON
+        metricsHost = values["metrics-host"] ?? metricsHost
+        metricsPort = try values.number("metrics-port", 0...65_535)
     }
 
     private static let keys: Set<String> = [
         "host", "port", "public-origin", "tls-certificate", "tls-key", "data", "database", "database-password-file", "master-key",
         "master-key-file", "trusted-proxies",
         "max-body-bytes", "max-header-bytes", "max-connections", "max-connections-per-address", "idle-timeout", "hashing-width",
-        "log-level",
+        "log-level", "log-format", "metrics-host", "metrics-port", "shutdown-delay",
     ]
 
     private static func refuseUnknownKeys(in file: [String: String]) throws {
@@ -61,7 +65,7 @@ extension AuthorizationServer.Configuration {
         return text
     }
 
-    private static func database(_ text: String, isVisible: Bool) throws -> Secret {
+    static func database(_ text: String, isVisible: Bool) throws -> Secret {
         guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
             throw ConfigurationError(
                 key: "database", message: "This is no URL of PostgreSQL. Write postgres://user@host/database; several hosts take a comma.")
@@ -104,6 +108,13 @@ extension AuthorizationServer.Configuration {
         }
     }
 
+    private static func isJSON(_ text: String) throws -> Bool {
+        guard ["text", "json"].contains(text) else {
+            throw ConfigurationError(key: "log-format", message: "'\(text)' is no format. Use text or json.")
+        }
+        return text == "json"
+    }
+
     private static func level(_ text: String) throws -> String {
         let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
         guard levels.contains(text) else {
@@ -113,7 +124,7 @@ extension AuthorizationServer.Configuration {
     }
 }
 
-/// Merges the three sources; the first that has a key takes precedence.
+/// Merges the three sources; the first source with a key takes precedence.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private struct Values {
     private let reader: ConfigReader

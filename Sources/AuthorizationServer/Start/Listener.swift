@@ -17,6 +17,7 @@ struct Listener: Sendable {
     let clock: any WallClock
     let identifiers: RequestIdentifiers
     let port: BoundPort
+    let certificate: CurrentCertificate?
 
     /// Runs until the task is cancelled or the service shuts down gracefully.
     func run() async throws {
@@ -44,8 +45,8 @@ struct Listener: Sendable {
             limits: .init(
                 connections: ConnectionLimit(most: limits.connectionsPerAddress, except: configuration.trustedProxies),
                 firstRequestTimeout: TimeAmount(limits.firstRequestTimeout), answerTimeout: TimeAmount(limits.answerTimeout)))
-        guard let tls = configuration.tls else { return http }
-        return try .tls(http, tlsConfiguration: TLSMaterial.serverConfiguration(tls))
+        guard let certificate else { return http }
+        return try .tls(http, tlsConfiguration: certificate.serverConfiguration())
     }
 
     private func handle(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {

@@ -1,13 +1,13 @@
-package import Crypto
+internal import Crypto
 internal import Foundation
-internal import IdentityCore
+package import IdentityCore
 internal import JOSE
 internal import StoreSQLite
 
 extension AuthorizationServer.Configuration {
-    /// Reads the master key (32 bytes), or creates it if the data folder has none. Reads files synchronously: use it at start only.
-    /// - Throws: ``ConfigurationError`` if the key is missing or invalid, or if other users may change the folder or the key.
-    package func loadMasterKey() throws -> SymmetricKey {
+    /// Reads the master keys, or creates one if the data folder has none. Reads files synchronously: use it at start only.
+    /// - Throws: ``ConfigurationError`` if a key is missing or invalid, or if other users may change the folder or the file.
+    package func loadMasterKeys() throws -> MasterKeys {
         switch masterKey {
         case .base64(let secret): return try Self.decode(secret.text, key: "master-key")
         case .file(let path):
@@ -33,9 +33,8 @@ extension AuthorizationServer.Configuration {
         }
     }
 
-    private func make(_ path: String) throws -> SymmetricKey {
-        let key = SymmetricKey(size: .bits256)
-        let text = key.withUnsafeBytes { Data($0) }.base64EncodedString() + "\n"
+    private func make(_ path: String) throws -> MasterKeys {
+        let keys = MasterKeys(SymmetricKey(size: .bits256))
         do {
             try FileManager.default.createDirectory(
                 atPath: dataDirectory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -45,7 +44,7 @@ extension AuthorizationServer.Configuration {
         }
         do {
             // If another process creates the key at the same time, this one uses that key.
-            if try PrivateFile.create(path, holding: Data(text.utf8)) { return key }
+            if try PrivateFile.create(path, holding: Data(keys.text.utf8)) { return keys }
             guard let first = try Self.read(path, .ownerOnly) else {
                 throw ConfigurationError(key: "data", message: "'\(path)' was removed at this moment. Try again.")
             }
@@ -56,24 +55,49 @@ extension AuthorizationServer.Configuration {
         }
     }
 
+    /// The maximum size of a file. Three keys have 135 characters.
+    static let longestFile = 1_024
+
     /// Returns `nil` if there is no file.
-    private static func read(
-        _ path: String, _ secrecy: FileProtection.Secrecy, followsLink: Bool = false
-    ) throws -> SymmetricKey? {
+    static func read(_ path: String, _ secrecy: FileProtection.Secrecy, followsLink: Bool = false) throws -> MasterKeys? {
         let file = try ConfigurationError.refusingUnsafe("master-key-file") { () throws(FileProtection.Unsafe) in
             try FileProtection.open(path, secrecy, followsLink: followsLink)
         }
         guard let file else { return nil }
-        // A key has 44 characters, so a longer file is invalid and is not read further.
-        let data = try? file.read(upToCount: 1_024)
-        return try decode(String(decoding: data ?? Data(), as: UTF8.self), key: "master-key-file")
+        // A longer file is invalid and is not read further.
+        let data = (try? file.read(upToCount: longestFile + 1)) ?? Data()
+        guard data.count <= longestFile else {
+            throw ConfigurationError(
+                key: "master-key-file", message: "'\(path)' is too long. It holds one to three keys, one in each line.")
+        }
+        return try decode(String(decoding: data, as: UTF8.self), key: "master-key-file")
     }
 
-    private static func decode(_ text: String, key: String) throws -> SymmetricKey {
-        guard let data = Data(base64Encoded: text.trimmingCharacters(in: .whitespacesAndNewlines)), data.count == 32 else {
-            throw ConfigurationError(key: key, message: "This is not 32 bytes in base64. Make one with: head -c 32 /dev/urandom | base64")
+    /// Reads the keys of a text: one in each line of a file, or with spaces between them.
+    static func decode(_ text: String, key: String) throws -> MasterKeys {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard (1...MasterKeys.most).contains(words.count) else {
+            let found = words.isEmpty ? "This has no key." : "This has more than \(MasterKeys.most) keys."
+            throw ConfigurationError(key: key, message: "\(found) Write one key, or the keys of a rotation: the first encrypts.")
         }
-        return SymmetricKey(data: data)
+        let keys = try words.map { word in
+            guard let data = Data(base64Encoded: String(word)), data.count == 32 else {
+                throw ConfigurationError(
+                    key: key, message: "This is not 32 bytes in base64. Make one with: head -c 32 /dev/urandom | base64")
+            }
+            return SymmetricKey(data: data)
+        }
+        for (index, one) in keys.enumerated() where keys[..<index].contains(one) {
+            throw ConfigurationError(key: key, message: "This has the same key twice. Remove one of the two lines.")
+        }
+        return MasterKeys(keys[0], others: Array(keys.dropFirst()))
+    }
+}
+
+extension MasterKeys {
+    /// The content of a key file: one key in each line.
+    var text: String {
+        all.map { key in key.withUnsafeBytes { Data($0) }.base64EncodedString() + "\n" }.joined()
     }
 }
 

@@ -10,22 +10,22 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A TCP port that a program is about to listen on, and its purpose.
+/// A TCP port on which a program is about to listen, and its purpose.
 package struct PortUse: Sendable, Equatable {
     package var host: String
-    /// 0 selects a free port.
+    /// The port; 0 selects a free port.
     package var port: Int
-    /// Purpose in the user's words, such as `virtual phones`.
+    /// The purpose in the user's words, such as `virtual phones`.
     package var purpose: String
-    /// Command-line option that selects another port; `nil` if there is none.
+    /// The command-line option that selects another port; `nil` if there is none.
     package var flag: String?
 
     package init(host: String = "127.0.0.1", port: Int, purpose: String, flag: String? = nil) {
         (self.host, self.port, self.purpose, self.flag) = (host, port, purpose, flag)
     }
 
-    /// Checks that every port can be bound, so that a program starts with all of its ports or not at all. Another program may take a port
-    /// after this check; binding then throws the same error.
+    /// Checks that every port can be bound, so that a program starts with all of its ports or not at all. Another program may bind a port
+    /// after this check; ``binding(_:)`` then throws the same error.
     /// - Throws: ``PortError`` that names every unusable port.
     package static func check(_ uses: [PortUse]) async throws {
         var problems: [String] = []
@@ -79,10 +79,13 @@ package struct PortUse: Sendable, Equatable {
 extension AuthorizationServer.Configuration {
     package var portUse: PortUse { PortUse(host: host, port: port, purpose: "authorization server") }
 
+    /// The port of the metrics; `nil` without metrics.
+    var metricsUse: PortUse? { metricsPort.map { PortUse(host: metricsHost, port: $0, purpose: "metrics") } }
+
     /// Reads the TLS certificate and key, so that an unusable file fails before the server writes anything.
     /// - Throws: `ConfigurationError` if a file cannot be read, is unsafe, or is invalid.
     package func checkTLS() throws {
-        if let tls { _ = try TLSMaterial.serverConfiguration(tls) }
+        if let tls { _ = try CurrentCertificate(tls) }
     }
 }
 

@@ -1,26 +1,33 @@
 internal import Foundation
 internal import JOSE
-internal import Store
+package import Store
 internal import StorePostgreSQL
 internal import StoreSQLite
 
 /// Opens the store that the configuration names: SQLite in the data folder, or a PostgreSQL database.
 package enum StoreSettings {
     /// Opens the store.
+    /// - Parameter waits: Whether to accept a PostgreSQL database that cannot be reached now. The result then has a check.
     /// - Throws: ``ConfigurationError`` for a setting; ``StoreError`` if the database cannot be opened or has no tables.
-    static func open(_ configuration: AuthorizationServer.Configuration) async throws -> any Store {
-        guard configuration.database != nil else { return try SQLiteStore(path: configuration.storePath) }
+    /// - Returns: The store, and a check that must succeed before the first use of the store; `nil` if the database was already reached.
+    ///   The check throws while the database cannot be reached.
+    static func open(
+        _ configuration: AuthorizationServer.Configuration, waits: Bool
+    ) async throws -> (store: any Store, check: (@Sendable () async throws -> Void)?) {
+        guard configuration.database != nil else { return (try SQLiteStore(path: configuration.storePath), nil) }
         #if PostgreSQL
-        return try await PostgreSQLStore(try postgreSQL(configuration))
+        let store = try await PostgreSQLStore(try postgreSQL(configuration), waits: waits)
+        if store.isChecked { return (store, nil) }
+        return (store, { try await store.check() })
         #else
         throw withoutPostgreSQL
         #endif
     }
 
-    /// Creates or upgrades the tables of the PostgreSQL database. Several processes may do so at the same time; servers of the version before
-    /// may serve meanwhile. Blocks the thread.
+    /// Creates or upgrades the tables of the PostgreSQL database. Several processes may do so at the same time; servers of the previous
+    /// version may serve meanwhile. Blocks the thread.
     /// - Throws: ``ConfigurationError`` for a setting; ``StoreError`` if the database cannot be reached or is of a newer version.
-    /// - Returns: The database's place, without a password.
+    /// - Returns: The URL of the database, without its password and parameters.
     package static func migrate(_ configuration: AuthorizationServer.Configuration) throws -> String {
         #if PostgreSQL
         let database = try postgreSQL(configuration)
@@ -43,6 +50,41 @@ package enum StoreSettings {
         } else {
             try SQLiteStore.copy(configuration.storePath, to: backup)
         }
+    }
+
+    /// Copies every row of a store into an empty one of another kind, and compares both. Continues an interrupted copy. Blocks the thread.
+    /// - Parameters:
+    ///   - source: `sqlite:` and a data folder, or a URL of PostgreSQL.
+    ///   - target: A place in the same format as `source`. An SQLite database is created; a PostgreSQL database must have the tables.
+    ///   - progress: Receives the number of rows copied so far, after each batch.
+    /// - Throws: ``ConfigurationError`` for a place in another format; ``StoreError`` if the target has other data, if a server wrote
+    ///   meanwhile, or if a database fails.
+    package static func copy(
+        from source: String, to target: String, passwordFile: String?, progress: (Int) -> Void
+    ) throws -> StoreCopy.Report {
+        try StoreCopy(
+            from: rows(source, passwordFile, creates: false), to: rows(target, passwordFile, creates: true)
+        ).run(progress: progress)
+    }
+
+    private static func rows(_ place: String, _ passwordFile: String?, creates: Bool) throws -> any StoreRows {
+        let configuration = AuthorizationServer.Configuration()
+        if place.hasPrefix("sqlite:") {
+            var named = configuration
+            named.dataDirectory = String(place.dropFirst("sqlite:".count))
+            return try SQLiteRows(path: named.storePath, creates: creates)
+        }
+        #if PostgreSQL
+        var named = configuration
+        named.database = try AuthorizationServer.Configuration.database(place, isVisible: true)
+        named.databasePassword = passwordFile.map { .file($0) }
+        var database = try postgreSQL(named)
+        // A batch on a busy disk takes longer than a request may.
+        database.statementTimeout = 300
+        return try PostgreSQLRows(database)
+        #else
+        throw withoutPostgreSQL
+        #endif
     }
 
     #if PostgreSQL

@@ -6,8 +6,8 @@ public struct HostedPage: Sendable {
     public enum Step: Sendable {
         /// Submits a form.
         /// - form: A form of the page.
-        /// - values: The values to fill in, by field name. The other fields keep theirs.
-        /// - button: The button to press; `nil` for the first one.
+        /// - values: The values to fill in, by field name. The other fields keep their values.
+        /// - button: The button to press; `nil` for the first button.
         case submit(_ form: Form, values: [String: String] = [:], button: Form.Button? = nil)
         /// Reloads the page after a number of seconds on the browser's clock.
         case reload(after: TimeInterval = 0)
@@ -41,12 +41,12 @@ public struct HostedPage: Sendable {
         public var action: URL
         /// Whether the form is sent with POST.
         public var isPost: Bool
-        /// The fields, in order.
+        /// The fields, in order, without unchecked boxes and radio buttons.
         public var fields: [Field] = []
         /// The buttons, in order.
         public var buttons: [Button] = []
 
-        /// Returns the first field of a type.
+        /// Returns the first field of a type; `nil` if the form has none.
         public func field(ofType type: String) -> Field? { fields.first { $0.type == type } }
     }
 
@@ -54,20 +54,20 @@ public struct HostedPage: Sendable {
     public let url: URL
     /// The HTTP status of the response.
     public let status: Int
-    /// The title.
+    /// The title; empty if the page has none.
     public let title: String
     /// The visible text, with single spaces.
     public let text: String
     /// The forms, in order.
     public let forms: [Form]
-    /// The interval after which the page reloads itself, in seconds; `nil` if it does not.
+    /// The interval after which the page reloads itself, in seconds; `nil` if the page does not reload itself.
     public let refresh: TimeInterval?
     /// The message about the previous step, such as a wrong password; `nil` for none.
     public let notice: String?
     /// The number for the user to pick on the phone; `nil` if the page shows none.
     public let number: String?
 
-    init(html: String, url: URL, status: Int) {
+    package init(html: String, url: URL, status: Int) {
         let markup = PageMarkup(html)
         self.url = url
         self.status = status

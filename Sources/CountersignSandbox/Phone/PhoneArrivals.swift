@@ -2,12 +2,12 @@ internal import DeviceAuthenticator
 internal import Foundation
 internal import Logging
 
-/// Arrival of requests: by push, and by fetching pending ones.
+/// The arrival of requests: by push, and by a fetch of the pending requests.
 extension VirtualPhone {
     /// Receives a push from the gateway.
     func receive(_ payload: [UInt8]) async {
         let (delay, times) = read { ($0.delay, $0.deliversTwice ? 2 : 1) }
-        // Cancelled when the gateway stops with the sandbox.
+        // The wait is cancelled when the gateway stops with the sandbox.
         if delay > 0, (try? await parts.clock.sleep(for: .seconds(delay))) == nil { return }
         for _ in 0..<times { await deliver(payload) }
     }
@@ -18,8 +18,8 @@ extension VirtualPhone {
         do {
             guard let userInfo = try JSONSerialization.jsonObject(with: Data(payload)) as? [AnyHashable: Any],
                 let challenge = try device.parsePushNotification(userInfo: userInfo) as? PushChallenge
-            else { return parts.logger.write(.warning, "push", "A push that is no challenge was passed over.") }
-            // Nothing of the request is shown before the organization's signature is verified.
+            else { return parts.logger.write(.warning, "push", "A push that contains no challenge was ignored.") }
+            // The phone shows nothing of the request before the organization's signature is verified.
             try await challenge.verify()
             admit([challenge], isListed: false)
         } catch {
@@ -42,7 +42,7 @@ extension VirtualPhone {
         var challenges: [PushChallenge] = []
         for enrollment in enrollments {
             challenges += try await upkeep.use(for: enrollment) { try await enrollment.retrievePushChallenges(authenticationToken: $0) }
-                // Requests that cannot be verified now are omitted; the next pull tries again.
+                // Requests that cannot be verified now are omitted. The next pull tries again.
                 .compactMap { $0 as? PushChallenge }.filter(\.isVerified)
         }
         admit(challenges, isListed: true)
@@ -62,7 +62,7 @@ extension VirtualPhone {
         for challenge in fresh {
             let rest = challenge.expirationTime.timeIntervalSince(now)
             start { phone in
-                // Uses the overload for durations, because the other one would advance a skipping clock.
+                // Uses the overload for durations, because the overload for seconds would advance a skipping clock.
                 guard (try? await phone.parts.clock.sleep(for: .seconds(rest))) != nil else { return }
                 let now = phone.parts.clock.now
                 phone.change { _ = $0.inbox.expire(now: now) }

@@ -2,19 +2,25 @@ public import AuthFoundation
 internal import AuthorizationServer
 public import Foundation
 internal import HTTPTypes
+internal import NIOConcurrencyHelpers
 internal import ResourceServer
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
 #endif
 
-/// Sends the SDK's requests to a sandbox in the same process, without a port.
+/// A transport that sends the SDK's requests to a sandbox in the same process, without a port.
 ///
 /// A simulated connection fault becomes the error that URLSession would report. Requests to other hosts fail, so that nothing leaves the
-/// process. Safe from any task.
+/// process. A transport can be used from any task.
 public struct InProcessTransport: URLSessionProtocol {
-    let server: AuthorizationServer
-    let origin: URL
+    private let servers: [AuthorizationServer]
+    private let origin: URL
+    /// The number of requests.
+    private let count = NIOLockedValueBox(0)
+
+    /// Creates a transport. The servers receive the requests in turn.
+    init(_ servers: [AuthorizationServer], origin: URL) { (self.servers, self.origin) = (servers, origin) }
 
     /// The configuration of a session without cookies and cache.
     public var configuration: URLSessionConfiguration { .ephemeral }
@@ -50,20 +56,25 @@ public struct InProcessTransport: URLSessionProtocol {
             if let name = HTTPField.Name(name) { head.headerFields[name] = value }
         }
         do {
-            return try await server.respond(to: head, body: Array(request.httpBody ?? Data()))
+            let number = count.withLockedValue { count in
+                count += 1
+                return count
+            }
+            return try await servers[number % servers.count].respond(to: head, body: Array(request.httpBody ?? Data()))
         } catch is ConnectionClosed {
             throw URLError(.networkConnectionLost)
         }
     }
 
-    /// Returns path and query as in the request line.
+    /// Returns the path and the query, as in the request line.
     static func target(of url: URL) -> String {
         let path = url.path(percentEncoded: true)
         return (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
 }
 
-/// Connects the sample resource server to the sandbox without a port, so that it need not trust the sandbox's certificate.
+/// A fetcher that connects the sample resource server to the sandbox without a port. The resource server need not trust the sandbox's
+/// certificate.
 struct InProcessFetcher: ResourceFetcher {
     let server: AuthorizationServer
 

@@ -102,7 +102,7 @@ extension SecurityError {
 }
 #endif
 
-/// An error of stored data. Unreadable data is never deleted for that reason.
+/// An error of stored data. Data is never deleted because it is unreadable.
 public enum StorageError: Error, Equatable, Sendable {
     /// The item is not stored.
     case itemNotFound
@@ -110,7 +110,7 @@ public enum StorageError: Error, Equatable, Sendable {
     case missingAppGroupEntitlement
     /// A newer version wrote an entry; the text names it.
     case storageMigrationError(String)
-    /// A database failed. This module does not use one; the case exists for compatibility with Okta's SDK.
+    /// A database failed. This module uses no database; the case exists for compatibility with Okta's SDK.
     case sqliteError(String)
     /// Any other failure; the text names the entry or file.
     case generalStorageError(String)
@@ -118,7 +118,7 @@ public enum StorageError: Error, Equatable, Sendable {
     /// The problem and the next step for the user.
     public var errorDescription: String {
         switch self {
-        case .itemNotFound: "What was asked for is not stored on this device. Enroll again."
+        case .itemNotFound: "The item is not stored on this device. Enroll again."
         case .missingAppGroupEntitlement:
             "The app may not use the group that its ApplicationConfig names. Add the group to the app's entitlements, or name another one."
         case .storageMigrationError(let text), .sqliteError(let text), .generalStorageError(let text): text

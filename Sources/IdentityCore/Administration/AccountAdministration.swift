@@ -5,7 +5,7 @@ internal import Store
 /// An account that an administrator creates.
 package struct NewAccount: Sendable {
     package var login: String
-    /// Attributes by claim name.
+    /// The profile attributes by claim name.
     package var profile: [String: JSONValue]
     package var groups: [String]
     /// The initial password, which the user must change at the first sign-in; `nil` for an account that is activated by a token.
@@ -26,9 +26,9 @@ package struct AdministrationRefusal: Error, LocalizedError, Sendable, Equatable
 
 /// Removals and additions of accounts and factors. The log records `RequestContext.administrator`.
 extension Engine {
-    /// Creates an account. With a password it is active, and the user must change the password at the first sign-in; without one it is
-    /// staged until it is activated. Throws ``AdministrationRefusal`` for a login that exists, an unknown group, or an invalid login or
-    /// password; `StoreError` if the store failed.
+    /// Creates an account. An account with a password is active, and the user must change the password at the first sign-in. An account
+    /// without a password is staged until the user activates it. Throws ``AdministrationRefusal`` for an existing or invalid login, an
+    /// unknown group or an invalid password; `StoreError` if the store failed.
     package func addUser(_ account: NewAccount, context: RequestContext) async throws -> User {
         let id = try environment.random.identifier(prefix: "00u")
         return try await transact(context) { [self] reading in
@@ -61,35 +61,39 @@ extension Engine {
         }
     }
 
-    /// Removes enrolled factors of a user, for example after the loss of a phone. Also forgets the remembered devices, ends every session and
-    /// pending sign-in, and removes what wrong answers locked. Tokens stay valid; revoke them separately if another person may have the
-    /// device. If the sign-on policy requires a second factor, the next sign-in enrols one. Returns the removed factors.
-    /// - Parameter kind: Removes only the factors of this kind; `nil` removes all.
+    /// Removes enrolled factors of a user, for example after the loss of a phone. Also forgets the remembered devices, ends every session
+    /// and pending sign-in, and resets the wrong answers to the removed factors. Tokens stay valid; revoke them separately if another
+    /// person may have the device. If the sign-on policy requires a second factor, the next sign-in enrolls one.
+    /// Returns the kinds of the removed factors.
+    /// - Parameter kind: The kind of the factors to remove; `nil` removes all factors. If the user has none of this kind, nothing changes.
     package func resetFactors(
         ofUser userID: String, only kind: FactorKind? = nil, context: RequestContext
     ) async throws -> [FactorKind] {
         let removed = try await transact(context) { [self] reading in
             try FactorReset(userID, kind, reading.view, snapshot: reading.snapshot, environment: environment, now: context.now)
         } decide: { reset in
-            guard let user = reset.user, !reset.removed.isEmpty else { return Plan([FactorKind]()) }
+            // A full reset of a user without factors still ends sessions and forgets remembered devices, which a thief may have.
+            guard let user = reset.user, kind == nil || !reset.removed.isEmpty else { return Plan([FactorKind]()) }
             var changed = user.value
             changed.endSessions(now: context.now)
             for factor in reset.removed { changed.forgetFailures(ofReplaced: factor.factor) }
-            // The account is written too, so that an enrolment at the same time causes a conflict.
+            // The account is written too, so that an enrollment at the same time causes a conflict.
             var writes = Writes(reset.changes + [.put(try user.record(holding: changed))])
+            if reset.removed.isEmpty { writes.log("user.session.end_all", .success, reason: "factor reset", userID: userID) }
             for factor in reset.removed {
                 writes.log("user.mfa.factor.deactivate", .success, reason: factor.factor.rawValue, userID: userID)
             }
             return Plan(reset.removed.map(\.factor), writes)
         }
-        guard !removed.isEmpty else { return [] }
+        guard kind == nil || !removed.isEmpty else { return [] }
         try await removeEndedSessions(ofUser: userID, context: context)
         return removed
     }
 
-    /// Deletes an account permanently, with its factors, sessions, grants, consents and remembered devices. The system log keeps its lines,
-    /// and a deleted device enrolment is kept for ``Enrollment/retention``, so that the device learns of it. If the store fails, the account is deactivated and a repeated call completes the deletion. Throws ``AdministrationRefusal`` if the
-    /// org file names the user, because the next start would create the account again. Returns `false` for an unknown user.
+    /// Deletes an account permanently, with its factors, sessions, grants, consents and remembered devices. The system log keeps its lines.
+    /// A deleted device enrollment is kept for ``Enrollment/retention``, so that the device learns of the deletion. If the store fails, the
+    /// account stays deactivated, and a repeated call completes the deletion. Throws ``AdministrationRefusal`` if the org file names the
+    /// user, because the next start would create the account again. Returns `false` for an unknown user.
     package func deleteUser(id userID: String, context: RequestContext) async throws -> Bool {
         guard let stored = try await store.read({ [self] in try user(id: userID, in: $0) }) else { return false }
         guard stored.applied == nil else {
@@ -97,7 +101,7 @@ extension Engine {
                 "The org file names “\(stored.value.login)”, so the next start would create the account again. Remove the user from the org "
                     + "file, apply it, then delete the account.")
         }
-        // Until the account itself is removed, its status keeps everything closed.
+        // Until the account itself is removed, its status closes its sessions and grants.
         _ = try await setStatus(userID: userID, to: .deactivated, context: context)
         try await signOutEverywhere(userID: userID, context: context)
         _ = try await resetFactors(ofUser: userID, context: context)
@@ -120,7 +124,7 @@ extension Engine {
         }
     }
 
-    /// Returns a random password that satisfies the organization's policy, to be told to the user once.
+    /// Returns a random password that satisfies the organization's policy. The caller shows it once.
     package func temporaryPassword() async throws -> String {
         let policy = try await snapshot().passwordPolicy
         // Without characters that look alike. Each group of four has a lower-case letter, a capital, a digit and a symbol.
@@ -136,7 +140,7 @@ extension Engine {
     }
 }
 
-/// The factors that a reset removes, from one read.
+/// A user, the factors that a reset removes, and the changes that remove them; from one read.
 private struct FactorReset: Sendable {
     let user: StoredUser?
     let removed: [Enrollment]
@@ -148,14 +152,15 @@ private struct FactorReset: Sendable {
         user = try view.record(.user, id: userID).map(StoredUser.init)
         removed = try view.enrollments(of: userID).filter { kind == nil || $0.factor == kind }
         let directory = DeviceDirectory(snapshot: snapshot, view: view, now: now)
-        var counters = DeviceCounters(view, environment: environment)
+        var counters = DeviceCounters(view, environment: environment, derivedKeys: snapshot.derivedKeys)
         var changes = try directory.deleting(removed.filter { $0.push != nil })
         for factor in removed where factor.push == nil {
             // The counter of a hardware device is kept, so that its old codes stay invalid.
             changes += factor.hotp == nil ? [factor.removal] : try counters.take(factor)
         }
         changes += try counters.changes()
-        if kind == nil {
+        // A remembered device needs no second factor. The user may have remembered it by a factor that is removed now.
+        if kind == nil || !removed.isEmpty {
             changes += try view.records(.rememberedDevice, where: "user", is: userID, limit: .max)
                 .map { .remove(.rememberedDevice, id: $0.id, version: $0.version) }
         }

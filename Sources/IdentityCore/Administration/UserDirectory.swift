@@ -5,12 +5,12 @@ internal import Store
 /// A page of users, ordered by id.
 package struct UserPage: Sendable {
     package var users: [User]
-    /// The position of the next page; `nil` after the last. A page can be short or empty and still have a next page, because each call scans
-    /// a limited number of accounts.
+    /// The position of the next page; `nil` on the last page. A short or empty page can have a next page, because each call scans a limited
+    /// number of accounts.
     package var next: String?
 }
 
-/// An account with everything that an administrator sees of it, from one read. It contains no secret.
+/// An account with its factors, sessions and other state, for administrators; from one read.
 package struct UserOverview: Sendable {
     /// A factor that the user has enrolled in addition to the password.
     package struct Factor: Sendable, Equatable {
@@ -22,14 +22,15 @@ package struct UserOverview: Sendable {
     }
 
     package var user: User
-    /// Whether the org file names the user. A start of the server then restores what differs from the file.
+    /// Whether the org file named the user when it was last applied.
     package var isInOrgFile: Bool
     package var factors: [Factor]
     package var sessions: [SessionSummary]
     package var rememberedDevices: Int
-    /// The number of grants that are neither revoked nor expired. Each belongs to a sign-in of an application, and can have a refresh token.
+    /// The number of grants that are neither expired nor revoked, and that no change of the account has closed. Each grant belongs to one
+    /// application and can have a refresh token.
     package var grants: Int
-    /// Whether wrong passwords, codes or answers locked or blocked something that an unlock opens.
+    /// Whether wrong passwords, codes or answers locked the account or closed a factor or the recovery, so that an unlock helps.
     package var isLocked: Bool
 }
 
@@ -39,9 +40,9 @@ extension Engine {
 
     /// Returns one page of users.
     /// - Parameters:
-    ///   - text: Selects users whose login, mail address or name contains it, in any case; `nil` for all.
-    ///   - status: Selects users with this status; `nil` for all.
-    ///   - after: ``UserPage/next`` of the previous page; `nil` for the first.
+    ///   - text: Selects users whose login, mail address or name contains this text, in any case; `nil` selects all.
+    ///   - status: Selects users with this status; `nil` selects all.
+    ///   - after: ``UserPage/next`` of the previous page; `nil` for the first page.
     ///   - limit: The maximum number of users, from 1.
     package func users(
         matching text: String? = nil, status: User.Status? = nil, after: String? = nil, limit: Int = 200
@@ -79,7 +80,7 @@ extension Engine {
             let sessions = try view.records(.session, where: "user", is: id, limit: 1_000).map(Session.init)
                 .filter { !$0.isOver(for: user, now: now) }
             let grants = try view.records(.grant, where: "user", is: id, limit: .max).map(Grant.init)
-                .filter { $0.revokedAt == nil && $0.closure(by: user) == nil }
+                .filter { $0.revokedAt == nil && $0.closure(by: user) == nil && now < $0.expiresAt }
             return UserOverview(
                 user: user, isInOrgFile: stored.applied != nil, factors: factors, sessions: sessions.map(SessionSummary.init),
                 rememberedDevices: try view.records(.rememberedDevice, where: "user", is: id, limit: .max).count, grants: grants.count,
@@ -94,7 +95,7 @@ extension User {
         return ([login] + names).contains { $0.lowercased().contains(text) }
     }
 
-    /// The profile's name; `nil` without one.
+    /// The profile's `name`, or else the given and family name; `nil` if the profile has none of them.
     package var displayName: String? {
         let names = ["given_name", "family_name"].compactMap { profile[$0]?.stringValue }
         return profile["name"]?.stringValue ?? (names.isEmpty ? nil : names.joined(separator: " "))

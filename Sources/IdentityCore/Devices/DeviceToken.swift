@@ -1,9 +1,10 @@
 package import Foundation
 package import JOSE
+package import Store
 
-/// Validates a token that a device signed (Documentation/Protocol/Devices.md §3.3 and §3.4). The verification key is selected by the
-/// header's `kid`, only among the keys that the caller passes. The algorithm follows from the registered key; the header must match it. The
-/// caller must commit ``use(by:)`` to reject a replay.
+/// A validated token that a device signed (Documentation/Protocol/Devices.md §3.3 and §3.4). The header's `kid` selects the verification
+/// key, only among the keys that the caller passes. The algorithm follows from the registered key; the header must match it. The caller
+/// must commit ``use(by:)`` to reject a replay.
 package struct DeviceToken: Sendable {
     /// The `iss` of every assertion that requests a maintenance token; the key identifies the device.
     package static let maintenanceIssuer = "urn:okta:devices:app:authenticator"
@@ -17,7 +18,7 @@ package struct DeviceToken: Sendable {
     /// The `kid` of the key that signed the token.
     package let keyID: String
     package let jwtID: String
-    /// `exp` plus the leeway.
+    /// The end of the token's validity: `exp` plus the leeway.
     package let expiresAt: Date
 
     /// The required properties of a token.
@@ -35,7 +36,7 @@ package struct DeviceToken: Sendable {
         }
     }
 
-    /// Checks a token. Throws ``JOSEError`` that names the failed check.
+    /// Validates a token. Throws a ``JOSEError`` that names the failed check.
     package init(verifying token: String, _ expected: Expectation, now: Date) throws(JOSEError) {
         let header = try JSONWebSignature(parsing: token)
         guard expected.types.contains(header.type ?? "") else { throw JOSEError(.wrongType, "The token's type (typ) is another's.") }
@@ -71,12 +72,20 @@ package struct DeviceToken: Sendable {
         return .rs256
     }
 
-    /// Returns the single use of this token. Ids are unique for each owner: an enrolment or a client instance.
+    /// Returns the use of this token, which can be committed only once. Token ids are unique for each owner: an enrollment or a client
+    /// instance.
     package func use(by owner: String) -> AssertionUse { Self.use(ofJWTID: jwtID, by: owner, until: expiresAt) }
 
     package static func use(ofJWTID id: String, by owner: String, until end: Date) -> AssertionUse {
-        AssertionUse(of: id, by: "device \(owner)", until: end.timeIntervalSince1970)
+        AssertionUse(of: id, by: issuer(owner), until: end.timeIntervalSince1970)
     }
+
+    /// The row that shows whether a token of an owner was used before. The claims are not verified here.
+    package static func rowOfUse(_ claims: ClaimSet, by owner: String) -> Lookup.Node? {
+        claims.jwtID.map { AssertionUse.row(of: $0, by: issuer(owner)) }
+    }
+
+    private static func issuer(_ owner: String) -> String { "device \(owner)" }
 }
 
 extension OrgSnapshot {

@@ -1,32 +1,35 @@
 package import Foundation
 package import JOSE
 
-/// The push part of an enrolment: the keys and the push token of the device.
+/// The push part of an enrollment: the keys and the push token of the device.
 package struct PushMethod: Sendable, Equatable, Codable {
-    /// The environment of Apple's push gateway that issued the push token.
+    /// The environment of Apple's push gateway in which the push token is valid.
     package enum Environment: String, Sendable, Codable { case production, development }
-    /// The kind of challenge that the device accepts.
+    /// A kind of challenge.
     package enum TransactionType: String, Sendable, Codable { case login = "LOGIN", ciba = "CIBA" }
     /// The role of a key; the `keyType` of a response.
     package enum KeyRole: String, Sendable, Codable { case proofOfPossession, userVerification }
 
-    /// `opf` and 17 characters.
+    /// The prefix of the ids of push methods.
+    package static let idPrefix = "opf"
+
+    /// ``idPrefix`` and 17 characters.
     package var id: String
     package var authenticatorID: String
     package var deviceID: String
-    /// Lower-case hexadecimal; empty while the app has none.
+    /// The push token in lower-case hexadecimal; empty if the app has none.
     package var pushToken: String
     /// Whether the gateway reported the push token as invalid. A new token resets this.
     package var isTokenDead = false
-    /// When the app last confirmed its push token. Gateway reports about earlier times are ignored.
+    /// The time when the app last confirmed its push token; `nil` if unknown. The gateway's reports about earlier times are ignored.
     package var tokenSetAt: Date?
     package var environment: Environment
     package var transactionTypes: [TransactionType]
     /// Whether the app can show three numbers and return the one that the user picked.
     package var answersNumbers: Bool
-    /// The public key; its private key never leaves the device.
+    /// The public key of a private key that never leaves the device.
     package var proofOfPossession: JSONValue
-    /// The public key whose private key requires the user to unlock it; `nil` without one.
+    /// The public key of a private key that the user must unlock for each use; `nil` if the device has no such key.
     package var userVerification: JSONValue?
 
     package init(
@@ -40,7 +43,7 @@ package struct PushMethod: Sendable, Equatable, Codable {
         self.userVerification = userVerification
     }
 
-    /// Returns the key with an id, and its role.
+    /// Returns the key with this `kid` and its role; `nil` for an unknown `kid`.
     package func key(id: String) -> (key: JSONValue, role: KeyRole)? {
         if proofOfPossession["kid"]?.stringValue == id { return (proofOfPossession, .proofOfPossession) }
         if let userVerification, userVerification["kid"]?.stringValue == id { return (userVerification, .userVerification) }

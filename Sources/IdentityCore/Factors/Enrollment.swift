@@ -1,11 +1,11 @@
 package import Foundation
 package import Store
 
-/// A factor that the user has enrolled in addition to the password; the payload of an enrolment record.
+/// A factor that the user has enrolled in addition to the password; the payload of an enrollment record.
 package struct Enrollment: Sendable, Equatable {
     package enum Status: String, Sendable, Codable { case pending, active, suspended, deleted }
 
-    /// The kind of the factor, with what is stored to verify it.
+    /// The kind of a factor, with the stored state that verifies it.
     package enum Method: Sendable, Equatable {
         case push(PushMethod)
         case totp(TOTPMethod)
@@ -35,15 +35,15 @@ package struct Enrollment: Sendable, Equatable {
     package var method: Method
     package var status: Status
     package var createdAt: Date
-    /// When a pending enrolment expires; `nil` after the confirmation.
+    /// The time when a pending enrollment expires; `nil` after the confirmation.
     package var pendingUntil: Date?
-    /// When it last changed; `nil` if never.
+    /// The time when the enrollment was last confirmed or changed; `nil` if never. A use of the factor is not a change.
     package var updatedAt: Date?
-    /// The grant whose access token enrolled it; `nil` if it was enrolled in another way.
+    /// The id of the grant whose access token enrolled the factor; `nil` if the factor was enrolled in another way.
     package var grantID: String?
-    /// When it was deleted. It is kept for ``retention``, so that a device can be notified.
+    /// The time of the deletion; `nil` before. A deleted enrollment is kept for ``retention``, so that a device can be notified.
     package var deletedAt: Date?
-    /// The version of the record that it was read from; 0 before it is stored.
+    /// The version of the record from which the enrollment was read; 0 before the enrollment is stored.
     var version: Int64 = 0
     /// The digest of the link of a code that was just consumed; not stored.
     var spentLink: [UInt8]?
@@ -54,20 +54,20 @@ package struct Enrollment: Sendable, Equatable {
 
     package var factor: FactorKind { method.factor }
 
-    /// Seconds for which a deleted enrolment is kept.
+    /// Seconds for which a deleted enrollment is kept.
     static let retention: TimeInterval = 30 * 86_400
 
-    /// When the record expires; `nil` unless it is deleted or pending.
+    /// The expiry of the record; `nil` unless the enrollment is deleted or pending.
     var expiresAt: Date? { deletedAt?.addingTimeInterval(Self.retention) ?? pendingUntil }
 
-    /// The record to store. A deleted enrolment has no keys other than its id, so that its keys can be reused.
+    /// Returns the record to store. A deleted enrollment has no keys other than its id, so that its keys can be reused.
     package func record() throws -> Record {
         var unique: [String: String] = [:]
         var indexed: [String: String] = [:]
         if status != .deleted {
             indexed["user"] = userID
             if let push {
-                // Enrolling the same user, device and authenticator again replaces the earlier enrolment.
+                // Enrolling the same user, device and authenticator again replaces the earlier enrollment.
                 unique["push"] = "\(userID) \(push.deviceID) \(push.authenticatorID)"
                 unique["method"] = push.id
                 indexed["device"] = push.deviceID
@@ -90,7 +90,8 @@ package struct Enrollment: Sendable, Equatable {
     }
 }
 
-/// The method, if the factor is of that kind. Setting a value replaces the method; setting `nil` has no effect.
+/// The stored methods by kind. A property is `nil` if the factor is of another kind. Setting a value replaces the method; setting `nil` has
+/// no effect.
 extension Enrollment {
     package var push: PushMethod? {
         get { if case .push(let method) = method { method } else { nil } }
@@ -161,26 +162,32 @@ extension Enrollment: Codable {
 }
 
 extension Enrollment {
-    /// The condition that no other request has written the enrolment.
+    /// The condition that no other request has written the enrollment since it was read.
     package var unchanged: Change { .unchanged(RecordReference(.enrollment, id), version: version) }
 
-    /// Whether it is confirmed: active or suspended.
+    /// Whether the enrollment is confirmed and not deleted: active or suspended.
     var isHeld: Bool { status == .active || status == .suspended }
 
-    /// Whether it protects the account in addition to the password. A new factor does by default. A security question does not: only the
-    /// classic API supports it, and an attacker may know the answer.
+    /// Whether the factor protects the account in addition to the password. New kinds of factors do. A security question does not: only
+    /// the classic API supports it, and an attacker may know the answer.
     var isStrong: Bool { factor != .question }
 }
 
 extension Enrollment {
-    /// Seconds after the sign-in in which a factor can be enrolled.
+    /// Seconds after the sign-in for which the user can enroll a factor.
     package static let freshness: TimeInterval = 15 * 60
-    /// The maximum number of a user's enrolments that a request reads.
+
+    /// Whether a proof is recent enough to enroll a factor.
+    package static func isFresh(_ proof: Date, at now: Date) -> Bool {
+        now <= proof.addingTimeInterval(freshness) && !proof.isFromFuture(of: now)
+    }
+
+    /// The maximum number of enrollments of a user that a request reads. No user can have so many.
     package static let listLimit = 200
 }
 
 extension StoredUser {
-    /// The writes that enrol a factor in place of others. The user is written too, so that two concurrent enrolments cause a conflict.
+    /// Returns the writes that enroll a factor in place of others. The user is written too, so that two concurrent enrollments conflict.
     package func enrolling(_ enrollment: Enrollment, replacing others: [Enrollment] = [], reason: String) throws -> Writes {
         var writes = Writes(try others.map(\.removal) + enrollment.changes() + [renewing(enrollment.factor)])
         writes.log("user.mfa.factor.activate", .success, reason: reason, userID: value.id)
@@ -189,7 +196,7 @@ extension StoredUser {
 }
 
 extension Engine {
-    /// Gives a user a factor without verification; for tests and the sandbox. `enrolling` gets the user with all enrolments, and returns
+    /// Gives a user a factor without verification; for tests and the sandbox. `enrolling` gets the user with all enrollments, and returns
     /// the writes. Returns the user and the organization's name; `nil` if there is no such user.
     func grantFactor(
         userID: String, context: RequestContext, enrolling: (StoredUser, [Enrollment]) throws -> Writes
@@ -207,15 +214,15 @@ extension Engine {
 
 /// The factors that a user has enrolled in addition to the password, from one read.
 package struct UserEnrollments: Sendable {
-    /// Including pending ones, without deleted ones.
+    /// All enrollments of the user: active, suspended and pending, but not deleted.
     package var all: [Enrollment] = []
     /// The active factors. A push factor also needs an active device and an active authenticator.
     package var usable: [Enrollment] = []
 
-    /// The confirmed factors, including suspended ones.
+    /// The confirmed factors, active or suspended.
     package var held: [Enrollment] { all.filter(\.isHeld) }
 
-    /// The enrolment that approved a transaction's challenge; `nil` if it can no longer be used.
+    /// Returns the enrollment that approved a transaction's challenge; `nil` for none, or if the enrollment can no longer be used.
     package func approver(of transaction: SignInTransaction) -> Enrollment? {
         guard let target = transaction.challenge?.approver, transaction.userID != nil else { return nil }
         return usable.first { $0.id == target.enrollmentID && $0.push?.id == target.methodID }
@@ -223,12 +230,12 @@ package struct UserEnrollments: Sendable {
 }
 
 extension StoreView {
-    /// Returns the enrolments of a user, including pending ones, without deleted ones. The limit is more than a user can have.
+    /// Returns the enrollments of a user: active, suspended and pending, but not deleted.
     package func enrollments(of userID: String) throws -> [Enrollment] {
         try records(.enrollment, where: "user", is: userID, limit: Enrollment.listLimit).map(Enrollment.init)
     }
 
-    /// Returns the enrolments of a user, and which of them can be used now.
+    /// Returns the enrollments of a user, and which of them can be used now.
     package func enrollments(of userID: String, snapshot: OrgSnapshot) throws -> UserEnrollments {
         let all = try enrollments(of: userID)
         let usable = try all.filter { enrollment in
@@ -239,4 +246,10 @@ extension StoreView {
         }
         return UserEnrollments(all: all, usable: usable)
     }
+}
+
+extension Date {
+    /// Whether the time was written before the clock was set back. The clocks of several servers may differ by five minutes. A proof with
+    /// such a time is not recent: otherwise it would stay recent for as long as the clock was set back.
+    package func isFromFuture(of now: Date) -> Bool { self > now.addingTimeInterval(300) }
 }

@@ -1,9 +1,9 @@
 /// Hashes and checks passwords on a few threads of its own. Scrypt takes about 100 ms and 32 MiB by design: it would block the cooperative
-/// pool, and exhaust the memory if unbounded. So there are `width` threads, started on demand, and a bounded queue in which callers take
-/// turns (see ``HashingShare``). If the queue is full, the caller with the most waiting requests is rejected. Safe from any task; a
-/// cancelled task leaves the queue.
+/// pool, and exhaust the memory without a limit. So there are `width` threads, started on demand, and a bounded queue in which callers take
+/// turns (see ``HashingShare``). If the queue is full, the origin with the most waiting requests loses one. Safe from any task; a cancelled
+/// task leaves the queue.
 package final class PasswordHasher: Sendable {
-    /// The queue was full.
+    /// The error for a full queue.
     package struct Overloaded: Error, Sendable {}
 
     let threads: HashingThreads
@@ -11,10 +11,13 @@ package final class PasswordHasher: Sendable {
     /// Creates a hasher without starting threads.
     /// - Parameters:
     ///   - width: The number of passwords hashed at the same time, 1 to 64.
-    ///   - queueLimit: The number of waiting callers before others are rejected, at least 1.
+    ///   - queueLimit: The maximum number of waiting callers, at least 1.
     package init(width: Int = 2, queueLimit: Int = 128) {
         threads = HashingThreads(width: min(max(width, 1), 64), queueLimit: max(queueLimit, 1))
     }
+
+    /// The number of passwords that wait for a thread.
+    package var waitingCount: Int { threads.waitingCount }
 
     deinit {
         threads.stop()
@@ -24,7 +27,7 @@ package final class PasswordHasher: Sendable {
     /// callers wait.
     /// - Parameters:
     ///   - password: Composed and decomposed characters are equivalent.
-    ///   - logN: The cost as a power of two, 10 to 20; 15 uses 32 MiB.
+    ///   - logN: The binary logarithm of the cost, 10 to 20; 15 uses 32 MiB.
     ///   - salt: 16 random bytes.
     package func hash(_ password: String, logN: Int, salt: [UInt8], for share: HashingShare = .server) async throws -> String {
         OperationMeter.note(.passwordHash, times: 1 << logN)
@@ -33,8 +36,8 @@ package final class PasswordHasher: Sendable {
 
     /// Checks a password against a stored hash, with the hash's own parameters. Returns `false` for an unreadable hash. Throws
     /// ``Overloaded`` if too many callers wait.
-    /// - Parameter logN: The policy's current cost. A wrong password takes this long even if the hash is older and cheaper, so that the
-    ///   time does not reveal whether a hash exists. `nil` uses the hash's own cost.
+    /// - Parameter logN: The policy's current cost. A wrong password takes this long even if the stored hash is cheaper, so that the
+    ///   duration does not reveal whether a hash exists. `nil` uses the hash's own cost.
     package func verify(_ password: String, against hash: String, spending logN: Int? = nil, for share: HashingShare = .server) async throws
         -> Bool
     {
@@ -54,7 +57,7 @@ package final class PasswordHasher: Sendable {
         return isRight
     }
 
-    /// Does the work of a check for a user who does not exist or has no password, so that the time does not reveal it. Throws
+    /// Does the work of a check for a user who does not exist or has no password, so that the duration does not reveal this. Throws
     /// ``Overloaded`` if too many callers wait.
     package func verifyNobody(_ password: String, logN: Int, for share: HashingShare = .server) async throws {
         OperationMeter.note(.passwordHash, times: 1 << logN)

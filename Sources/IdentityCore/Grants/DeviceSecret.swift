@@ -2,14 +2,25 @@ package import Foundation
 internal import JOSE
 package import Store
 
-/// The secret by which the apps of one device share a sign-in (OpenID Connect Native SSO 1.0; Documentation/Protocol/OAuth.md §2.4.7). It
-/// is a ticket of the grant with which it was issued. It expires with that grant's refresh tokens and is revoked with them. Every grant
-/// that was obtained with it, including the first, stores its hash, so that all can be revoked together.
+/// The secret by which the apps of one device share a sign-in (OpenID Connect Native SSO 1.0; Documentation/Protocol/OAuth.md §2.4.7). The
+/// secret is a ticket of the grant with which it was issued. It expires and is revoked with the refresh tokens of this grant. Every grant
+/// that was obtained with the secret, including the first, stores the secret's hash, so that all these grants can be revoked together.
 package enum DeviceSecret {
     package static let prefix = "ds_"
     package static let tokenType = "urn:x-oath:params:oauth:token-type:device-secret"
     /// The maximum number of grants that one commit revokes.
     package static let most = 100
+
+    /// The rows of a secret: the grant with which it was issued, its user, and all grants that share it.
+    package static func lookup(_ digest: TicketDigest) -> Lookup {
+        Lookup(
+            .ticket(.deviceSecret, digest, .owner(.named(.user, byKey: "user"))), grants(digest))
+    }
+
+    /// The grants that share a secret.
+    package static func grants(_ digest: TicketDigest) -> Lookup.Node {
+        .records(.grant, where: Grant.deviceSecretKey, is: Base64URL.encode(digest.bytes), limit: .max)
+    }
 
     /// Returns the ticket of a new secret.
     package static func ticket(of grant: Grant, digest: TicketDigest) -> Ticket {
@@ -18,7 +29,7 @@ package enum DeviceSecret {
             expiresAt: grant.refresh?.endsAt)
     }
 
-    /// Returns the writes that revoke a device secret and its grants; no writes without a grant.
+    /// Returns the writes that revoke a device secret and its grants; no writes if `grants` is empty.
     package static func revocation(_ digest: TicketDigest, of grants: [Grant], clientID: String?, server: String?, now: Date) -> Writes {
         guard !grants.isEmpty else { return Writes() }
         var writes = Writes(grants.flatMap { $0.revoking(at: now) } + [.close(.deviceSecret, digest: digest)])

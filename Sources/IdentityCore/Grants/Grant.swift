@@ -8,24 +8,26 @@ package import Store
 package struct Grant: Sendable, Equatable {
     /// The index key for finding the grants that share a device secret.
     static let deviceSecretKey = "deviceSecret"
+    /// The key of the sign-in whose ticket gave the grant; absent in grants of earlier versions.
+    package static let signInKey = "signIn"
     static let idLength = 20
 
-    /// `gra` and 17 characters.
+    /// The grant's id: `gra` and 17 characters.
     package var id: String
     package var clientID: String
     /// The authorization server's id; `nil` for the org server.
     package var server: String?
-    /// `nil` for a client that acts for itself.
+    /// The user's id; `nil` for a client that acts for itself.
     package var userID: String?
     /// All granted scopes; a refresh may request fewer.
     package var scopes: [String]
-    /// The `grant_type` of the request that created it.
+    /// The `grant_type` of the request that created the grant.
     package var grantType: String
-    /// The access policy rule that allowed it; a fixed text for a maintenance token, which no policy evaluates.
+    /// The name of the access policy rule that allowed the grant; a fixed text for a maintenance token, for which no policy is evaluated.
     package var rule: String
-    /// The enrolment of a maintenance token; `nil` for other grants.
+    /// The id of the enrollment that requested a maintenance token; `nil` for other grants.
     package var enrollmentID: String?
-    /// The sign-in on which a phone's enrolment ticket was issued; `nil` for other grants.
+    /// The id of the sign-in whose enrollment ticket a phone exchanged for the grant; `nil` for other grants.
     package var signInID: String?
     package var createdAt: Date
     /// Snapshot of the user's account at sign-in; `nil` without a user. A changed password, a deactivation or a sign-out everywhere closes
@@ -33,24 +35,26 @@ package struct Grant: Sendable, Equatable {
     package var account: AccountState?
     /// The user's authentication; `nil` without a user.
     package var authentication: Authentication?
-    /// Seconds, as set by the rule when the grant was created: the policy is evaluated once (Documentation/Protocol/OAuth.md §1.1).
+    /// The lifetime of access tokens in seconds. The rule set it when the grant was created; the policy is not evaluated again
+    /// (Documentation/Protocol/OAuth.md §1.1).
     package var accessTokenLifetime: Int
     /// The refresh token family; `nil` without refresh tokens.
     package var refresh: RefreshFamily?
-    /// The session, which is the `sid` of its id tokens: of a browser, or of the apps that share a device secret; `nil` for other grants.
+    /// The id of the session, which is the `sid` of the grant's id tokens. The session belongs to a browser, or to the apps that share a
+    /// device secret. `nil` for other grants.
     package var sessionID: String?
-    /// When the whole grant was revoked.
+    /// The time when the whole grant was revoked; `nil` if it was not.
     package var revokedAt: Date?
-    /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449 section 5); `nil` if they are not bound, for example for a
+    /// The thumbprint of the key to which the refresh tokens are bound (RFC 9449 section 5); `nil` if they are not bound, for example for a
     /// confidential client. Access tokens carry their own binding.
     package var keyThumbprint: String?
     /// The SHA-256 of the device secret; `nil` without `device_sso`.
     package var deviceSecret: [UInt8]?
-    /// Access tokens that were revoked one by one.
+    /// The access tokens that were revoked one by one.
     package var revokedTokens = RevokedTokens()
-    /// When all its tokens have expired.
+    /// The time when all tokens of the grant have expired.
     package var expiresAt: Date
-    /// The version of the record that it was read from; 0 before it is stored.
+    /// The version of the record from which the grant was read; 0 before the grant is stored.
     var version: Int64 = 0
 
     package init(
@@ -69,9 +73,9 @@ package struct Grant: Sendable, Equatable {
 
     /// The values of the claims `auth_time`, `amr` and `acr` for every token of the grant.
     package struct Authentication: Sendable, Equatable {
-        /// Seconds since 1970, always before `iat`: a sign-in and its first token often fall into the same second, and clients that sent
-        /// `max_age` accept `auth_time` only if it is smaller (Documentation/Protocol/OAuth.md §7.4). Fixed at creation, so that refreshed
-        /// tokens repeat it.
+        /// The time of the sign-in, `auth_time`, in seconds since 1970; always less than `iat`. A sign-in and its first token often fall
+        /// into the same second, and clients that sent `max_age` accept only an `auth_time` that is less than `iat`
+        /// (Documentation/Protocol/OAuth.md §7.4). Fixed at creation, so that refreshed tokens repeat it.
         package var time: Int
         package var methods: [String]
         package var contextClass: String?
@@ -97,8 +101,8 @@ package struct Grant: Sendable, Equatable {
         }
     }
 
-    /// Detects later changes of an account: password, deactivation, sign-out everywhere. Compared for equality, never for order, because
-    /// the clocks of the requests that changed the account and created the grant can differ.
+    /// A snapshot of an account that detects later changes: of the password, a deactivation, a sign-out everywhere. The times are compared
+    /// for equality, never for order, because the clocks of the requests that changed the account and created the grant can differ.
     package struct AccountState: Sendable, Equatable, Codable {
         var passwordChangedAt: Date?
         var deactivatedAt: Date?
@@ -133,13 +137,13 @@ package struct Grant: Sendable, Equatable {
 
     /// The successive refresh tokens of a grant.
     package struct RefreshFamily: Sendable, Equatable {
-        /// `oar` and 17 characters, in the `jti` of access tokens.
+        /// The family's id: `oar` and 17 characters. It is a part of the `jti` of access tokens.
         package var id: String
         /// The absolute expiry of the family; `nil` for no limit.
         package var endsAt: Date?
         /// Seconds without use after which the tokens expire.
         package var idle: Int
-        /// The last use of a static token. A rotating token records its use by its successor.
+        /// The time of the last use of a static token. The use of a rotating token is recorded by its successor.
         package var usedAt: Date
 
         package init(id: String, endsAt: Date? = nil, idle: Int, usedAt: Date) {
@@ -198,7 +202,7 @@ extension Grant {
         version = record.version
     }
 
-    /// Returns the enrolment id of an older record, which stored it in the rule after the prefix `enrollment/`.
+    /// Returns the enrollment id of an older record, which stored it in the rule after the prefix `enrollment/`.
     private static func enrollmentID(writtenAs rule: String, server: String?, scopes: [String], type: String) -> String? {
         let word = "enrollment/"
         guard type == GrantType.jwtBearer, server == nil, DeviceScope.maintenance.isSuperset(of: scopes), rule.hasPrefix(word) else {
@@ -232,6 +236,7 @@ extension Grant {
         json["deviceSecret"] = deviceSecret.map { .string(Base64URL.encode($0)) }
         json["revokedTokens"] = revokedTokens.json
         var keys = userID.map { ["user": $0] } ?? [:]
+        keys[Self.signInKey] = signInID
         keys[Self.deviceSecretKey] = deviceSecret.map { Base64URL.encode($0) }
         return Record(
             kind: .grant, id: id, version: version, indexedKeys: keys, expiresAt: expiresAt,

@@ -5,7 +5,7 @@ internal import Store
 /// A change that key maintenance made.
 package struct KeyChange: Sendable, Equatable {
     package enum Action: Sendable, Equatable {
-        /// The key was created and published; it signs from a date.
+        /// The key was created and published, and begins to sign at `signsFrom`.
         case published(signsFrom: Date)
         /// The key signs earlier than planned.
         case advanced
@@ -19,18 +19,18 @@ package struct KeyChange: Sendable, Equatable {
 
 /// The time when the next signing keys begin to sign, and the treatment of the present keys.
 package enum KeyHandover: Sendable {
-    /// They sign after the configured number of days, so that clients with a cached key set know them by then.
+    /// The next keys sign after the configured number of days, so that clients with a cached key set know them by then.
     case scheduled
-    /// They sign at once, if they have been published for at least ``SigningKeyRing/cacheLifetime``.
+    /// The next keys sign at once, if they have been published for at least ``SigningKeyRing/cacheLifetime``.
     case immediate
-    /// They sign at once. A client with a cached key set rejects new tokens until it reads the set again.
+    /// The next keys sign at once. A client with a cached key set rejects new tokens until it reads the set again.
     case forced
-    /// They sign at once, and the present keys are withdrawn because a key was disclosed. Withdrawn keys are no longer published, and every
-    /// token that they signed is rejected. Refresh tokens stay valid.
+    /// The next keys sign at once, and the present keys are withdrawn because a key was disclosed. Withdrawn keys are no longer published,
+    /// and every token that they signed is rejected. Refresh tokens stay valid.
     case withdrawing
 }
 
-/// The next signing key cannot sign yet, because clients may have cached a key set without it.
+/// The error that the next signing key cannot sign yet, because clients may have cached a key set without it.
 package struct KeyHandoverError: Error, Sendable, Equatable {
     /// The time when every cached copy of the key set contains the next key; `nil` if no next key is published.
     package let knownFrom: Date?
@@ -50,7 +50,7 @@ extension Engine {
             guard let newest = line.last else { return .make(after: nil, signsFrom: firstSignsFrom) }
             let handover = newest.sealed.signsFrom.addingTimeInterval(days: rotation.signsForDays)
             guard context.now >= handover.addingTimeInterval(days: -rotation.publishedDaysAhead) else { return .keep }
-            // After a long downtime too, the next key is published long enough before it signs.
+            // Even after a long downtime, the next key is published long enough before it signs.
             return .make(after: newest, signsFrom: max(handover, context.now.addingTimeInterval(days: rotation.publishedDaysAhead)))
         }
     }
@@ -129,14 +129,15 @@ extension Engine {
                 case .make(let predecessor, let signsFrom):
                     guard let key = made?[algorithm] else { continue }
                     let sealed = try newKey(
-                        key, after: predecessor, signsFrom: signsFrom, rotation: state.snapshot.keyRotation, now: context.now)
+                        key, after: predecessor, signsFrom: signsFrom, rotation: state.snapshot.keyRotation,
+                        sealingKey: state.snapshot.sealingKey, now: context.now)
                     writes += [.put(sealed.record)]
                     report.append(KeyChange(keyID: sealed.id, action: .published(signsFrom: signsFrom)))
                 }
             }
             for entry in state.snapshot.keyRing.lines.values.joined() {
                 let isOver = entry.publishedUntil.map { $0 <= context.now } ?? false
-                // The new keys succeed those that have begun to sign.
+                // Withdraws the keys that have begun to sign, not the next keys, which sign from now on.
                 guard isOver || (withdrawing && entry.sealed.signsFrom <= context.now) else { continue }
                 writes += [.remove(.signingKey, id: entry.sealed.id, version: entry.sealed.version)]
                 report.append(KeyChange(keyID: entry.sealed.id, action: .removed))
@@ -163,11 +164,11 @@ extension Engine {
     }
 
     private func newKey(
-        _ key: SigningKey, after predecessor: SigningKeyRing.Entry?, signsFrom: Date, rotation: KeyRotation, now: Date
+        _ key: SigningKey, after predecessor: SigningKeyRing.Entry?, signsFrom: Date, rotation: KeyRotation, sealingKey: Int = 0, now: Date
     ) throws -> SealedSigningKey {
         try SealedSigningKey(
             key, ordinal: (predecessor?.sealed.ordinal ?? 0) + 1, createdAt: now, signsFrom: signsFrom,
-            publishedAfter: rotation.publishedDaysAfter * 86400, environment: environment)
+            publishedAfter: rotation.publishedDaysAfter * 86400, environment: environment.sealing(with: sealingKey))
     }
 }
 

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 internal import JOSE
 internal import Store
@@ -6,19 +5,19 @@ internal import Store
 /// A signing key as stored: dates in plain text, the private key encrypted with the master key (AES-GCM). The key's id is the associated
 /// data, so that a sealed key cannot be moved to another record.
 struct SealedSigningKey: Sendable {
-    /// The key's thumbprint (RFC 7638), which no other key can have.
+    /// The key's thumbprint (RFC 7638).
     let id: String
     let algorithm: JWSAlgorithm
-    /// 1 for the first key of an algorithm. Concurrent rotations conflict on this number.
+    /// The number of the key: 1 for the first key of an algorithm. Concurrent rotations conflict on this number.
     let ordinal: Int
     /// The time when the key was created and published.
     let createdAt: Date
     /// The time when the key begins to sign.
     var signsFrom: Date
-    /// Seconds for which it stays published after it stopped signing.
+    /// Seconds for which the key stays published after it stopped signing.
     let publishedAfter: Int
     /// Nonce, ciphertext and tag.
-    private let sealed: [UInt8]
+    private var sealed: [UInt8]
     /// The version of the stored record; 0 before it is stored.
     private(set) var version: Int64 = 0
 
@@ -61,10 +60,21 @@ struct SealedSigningKey: Sendable {
             payload: json.serialized())
     }
 
-    /// Decrypts the private key. Throws ``StoreError/Code/damaged`` if the master key is wrong or the record was modified.
-    func open(_ masterKey: SymmetricKey) throws -> SigningKey {
-        let reference = RecordReference(.signingKey, id)
-        var jwk = try JSONWebKey(parsing: try RecordCoding.open(sealed, for: reference, masterKey: masterKey))
+    private var reference: RecordReference { RecordReference(.signingKey, id) }
+
+    var secret: SealedSecret { SealedSecret(sealed, of: reference) }
+
+    /// Returns the key, encrypted with the first master key; `nil` if that key sealed it.
+    func resealed(_ environment: EngineEnvironment) throws -> SealedSigningKey? {
+        guard let secret = try RecordCoding.resealed(sealed, for: reference, environment: environment) else { return nil }
+        var next = self
+        next.sealed = secret
+        return next
+    }
+
+    /// Decrypts the private key. Throws ``StoreError/Code/damaged`` if no master key opens it or the record was modified.
+    func open(_ masterKeys: MasterKeys) throws -> SigningKey {
+        var jwk = try JSONWebKey(parsing: try RecordCoding.open(sealed, for: reference, masterKeys: masterKeys))
         jwk.keyID = id
         return try SigningKey(jwk, algorithm: algorithm)
     }

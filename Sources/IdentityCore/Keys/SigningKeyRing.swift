@@ -1,4 +1,3 @@
-package import Crypto
 package import Foundation
 package import JOSE
 package import Store
@@ -14,23 +13,23 @@ package struct SigningKeyRing: Sendable {
         let sealed: SealedSigningKey
         let signer: SigningKey
         let publicKey: JSONWebKey
-        /// When its successor begins to sign; `nil` for the last of its line.
+        /// The time when the key's successor begins to sign; `nil` for the last key of its line.
         var signsUntil: Date?
 
         var publishedUntil: Date? { signsUntil?.addingTimeInterval(TimeInterval(sealed.publishedAfter)) }
     }
 
-    /// By algorithm, in the order in which the keys sign.
+    /// The keys by algorithm, in the order in which they sign.
     private(set) var lines: [JWSAlgorithm: [Entry]] = [:]
     /// Verifies tokens that the ring signed. One instance, because it caches verified tokens.
     package let verification: TokenVerification
 
     /// Opens stored records of kind ``RecordKind/signingKey``, in any order. Throws ``StoreError`` if a record is damaged or sealed under
-    /// another master key.
-    package init(records: [Record], masterKey: SymmetricKey) throws {
+    /// another master key than these.
+    package init(records: [Record], masterKeys: MasterKeys) throws {
         for record in records {
             let sealed = try SealedSigningKey(record)
-            let signer = try sealed.open(masterKey)
+            let signer = try sealed.open(masterKeys)
             guard let publicKey = signer.publicKey else { continue }
             lines[sealed.algorithm, default: []].append(Entry(sealed: sealed, signer: signer, publicKey: publicKey))
         }
@@ -55,6 +54,11 @@ package struct SigningKeyRing: Sendable {
         return entry.signer
     }
 
+    /// Returns the seconds since the current key of each algorithm began to sign.
+    package func ages(now: Date) -> [JWSAlgorithm: TimeInterval] {
+        lines.compactMapValues { line in line.last { $0.sealed.signsFrom <= now }.map { now.timeIntervalSince($0.sealed.signsFrom) } }
+    }
+
     /// Returns the public keys for a server's `keys` endpoint: those that sign, will sign, or signed tokens that may still be valid. RSA
     /// and EC only, RS256 first.
     package func publishedKeys(now: Date) -> JSONWebKeySet {
@@ -66,8 +70,8 @@ package struct SigningKeyRing: Sendable {
     }
 }
 
-/// Verifies tokens that this organization signed, and caches the last few thousand. The clock is the signer's own or that of another of its
-/// processes, so `exp` has no leeway, and `iat` a few seconds.
+/// Verifies tokens that this organization signed, and caches the last few thousand. A process of the same server signed them, so the clocks
+/// hardly differ: `exp` has no leeway, and `iat` has five seconds.
 package struct TokenVerification: Sendable {
     private let cache: VerifiedTokenCache
 
@@ -86,8 +90,8 @@ package struct TokenVerification: Sendable {
         return claims
     }
 
-    /// Returns the claims of a token of this issuer, even after its expiry. For tokens that identify a user but permit nothing by
-    /// themselves, such as `id_token_hint`.
+    /// Returns the claims of a token of this issuer, even after its expiry. Use it only for tokens that identify a user but permit nothing
+    /// by themselves, such as `id_token_hint`.
     package func claims(ofHint token: String, issuer: String, now: Date) -> ClaimSet? {
         guard let end = (try? JSONWebSignature(parsing: token).unverifiedClaims())?.expiresAt else { return nil }
         // Verifies the token as of its last valid second, to ignore only its expiry.

@@ -11,9 +11,10 @@ package enum AccountChange: Sendable, Equatable {
 }
 
 extension User {
-    /// Sets the password, resets wrong-answer counts, and closes earlier grants. Keeps as many previous hashes as the policy compares new
-    /// passwords with, including the current one. Origins that only the old password proved become unknown, except the one from which the
-    /// user sets the new one.
+    /// Sets the password, resets wrong-answer counts, and closes earlier grants. Origins that only the old password proved become unknown.
+    /// - Parameters:
+    ///   - history: The number of hashes to keep for comparison with new passwords, including the current one.
+    ///   - origin: The origin from which the user sets the password; it stays known.
     mutating func setPasswordHash(
         _ hash: String?, remembering history: Int = 0, from origin: RequestOrigin = .unknown, now: Date
     ) {
@@ -32,7 +33,7 @@ extension User {
         self.status = status
     }
 
-    /// Ends all sessions and pending sign-ins: a sign-in that started earlier can no longer create a session.
+    /// Ends all sessions, pending sign-ins and pending activations: a sign-in that started earlier can no longer create a session.
     mutating func endSessions(now: Date) {
         sessionsEndedAt = Self.time(now, unlike: sessionsEndedAt)
         activationID = nil
@@ -41,7 +42,7 @@ extension User {
     /// Closes all grants, including those that concurrent sign-ins are about to create.
     mutating func endGrants(now: Date) { grantsEndedAt = Self.time(now, unlike: grantsEndedAt) }
 
-    /// Returns a time that differs from the earlier one, so that each change is detectable even within one clock tick.
+    /// Returns a time that differs from the earlier time, so that each change is detectable even within one clock tick.
     private static func time(_ now: Date, unlike earlier: Date?) -> Date {
         guard let earlier else { return now }
         return max(now, earlier.addingTimeInterval(0.001))
@@ -49,7 +50,8 @@ extension User {
 }
 
 extension Engine {
-    /// Sets a user's password and unlocks the account. Earlier grants are closed. `mustChange` requires another password at the next sign-in.
+    /// Sets a user's password and unlocks the account. Earlier grants are closed. `mustChange` requires another password at the next
+    /// sign-in.
     package func setPassword(
         userID: String, to password: String, mustChange: Bool = false, context: RequestContext
     ) async throws -> AccountChange {
@@ -84,22 +86,39 @@ extension Engine {
         }
     }
 
+    /// Replaces the groups of an account. Sessions and grants stay: each later sign-in and each new token uses the new groups. Throws
+    /// ``AdministrationRefusal`` for a group that the organization does not have.
+    package func setGroups(userID: String, to groups: [String], context: RequestContext) async throws -> AccountChange {
+        try await transact(context) { [self] reading in
+            (user: try user(id: userID, in: reading.view), known: try reading.snapshot.organization.groups.map(\.name))
+        } decide: { found in
+            guard let stored = found.user else { return Plan(.unknownUser) }
+            if let unknown = groups.first(where: { !found.known.contains($0) }) {
+                let known = found.known.isEmpty ? "It has no groups" : "Its groups are: \(found.known.sorted().joined(separator: ", "))"
+                throw AdministrationRefusal("The organization has no group “\(unknown)”. \(known). Add a new group to the org file first.")
+            }
+            let reason = groups.isEmpty ? "no groups" : "groups: \(groups.joined(separator: ", "))"
+            return try stored.changing(type: "user.account.update_groups", reason: reason) { $0.groups = groups }
+        }
+    }
+
     /// Ends every session and pending sign-in of a user with one write of the account.
     func markSessionsEnded(ofUser userID: String, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.session.end_all", context: context) { $0.endSessions(now: context.now) }
     }
 
-    /// Closes every grant of a user, including those being created, with one write of the account.
+    /// Closes every grant of a user with one write of the account, including grants that concurrent sign-ins are about to create.
     package func markGrantsEnded(ofUser userID: String, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.grant.end_all", context: context) { $0.endGrants(now: context.now) }
     }
 
-    /// Unlocks an account and its security question.
+    /// Unlocks an account: resets all wrong answers and removes all locks.
     package func unlock(userID: String, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.account.unlock", context: context) { $0.forgetMistakes() }
     }
 
-    /// Unlocks an account or its security question on behalf of an administrator. Returns whether one was locked.
+    /// Unlocks an account on behalf of an administrator, if wrong answers locked the account or closed a factor or the recovery. Returns
+    /// whether the account was unlocked.
     package func unlockIfClosed(userID: String, by name: String, context: RequestContext) async throws -> Bool {
         var isOpened = false
         let type = "user.account.unlock_by_admin"
@@ -110,12 +129,12 @@ extension Engine {
         return isOpened
     }
 
-    /// Returns the user with a login, in any case.
+    /// Returns the user with a login, in any case; `nil` if there is none.
     package func user(login: String) async throws -> User? {
         try await store.read { [self] in try self.user(login: login, in: $0)?.value }
     }
 
-    /// Returns the user with an id.
+    /// Returns the user with an id; `nil` if there is none.
     package func user(id: String) async throws -> User? {
         try await store.read { [self] in try user(id: id, in: $0)?.value }
     }

@@ -3,13 +3,14 @@ internal import Store
 
 extension Engine {
     /// Updates the store to match a definition, in one commit. Idempotent.
-    /// - Configuration: the definition overwrites what it names, and removes what it created earlier and no longer names. Other
-    ///   configuration stays.
-    /// - Users: the definition changes only what changed in it since it was last applied. Users that it no longer names are deactivated.
-    /// - Sessions, grants and enrolments stay.
+    /// - Configuration: entries of the definition replace stored entries. Entries that an earlier definition created and this one does not
+    ///   contain are removed. Other entries stay.
+    /// - Users: only the members that changed in the definition since it was last applied are written. Users that the definition no longer
+    ///   contains are deactivated.
+    /// - Sessions, grants and enrollments stay, unless the change of a user closes or replaces them.
     ///
     /// Returns the created, changed, removed and unchanged entries. Throws:
-    /// - ``OrganizationError`` if the definition is invalid.
+    /// - ``OrganizationError`` if the definition is invalid, or a new password is known from a data breach.
     /// - ``StoreError/Code/wrongMasterKey``, before any write, if another master key sealed the store; other ``StoreError`` if the store
     ///   failed.
     /// - ``PasswordHasher/Overloaded`` or `CancellationError` while hashing the passwords of new users.
@@ -33,7 +34,7 @@ extension Engine {
         } needsMore: { _, _ in
             true
         } decide: { plan, _ in
-            let report = ApplyReport(entries: plan.entries)
+            let report = ApplyReport(entries: plan.entries, previousOrigin: plan.previousOrigin)
             var writes = Writes(plan.keyCheck + plan.changes)
             guard !plan.changes.isEmpty else { return Plan(report, writes) }
             for event in plan.factorEvents {
@@ -49,7 +50,22 @@ extension Engine {
         return report
     }
 
-    /// Rejects new passwords that are known from data breaches. Throws ``OrganizationError`` that names their places in the definition.
+    /// Returns the changes that ``apply(_:options:context:)`` would make now, and writes nothing. Does not check whether passwords are
+    /// known from data breaches. Throws the errors of ``apply(_:options:context:)``, except the errors of hashing.
+    package func preview(_ definition: OrganizationDefinition, context: RequestContext) async throws -> ApplyReport {
+        let problems = definition.problems()
+        guard problems.isEmpty else { throw OrganizationError(problems: problems) }
+        let definition = try RecordCoding.decode(OrganizationDefinition.self, from: try RecordCoding.encode(definition))
+        return try await transact(context) { [environment] reading in
+            let plan = try ApplyPlan(
+                definition, options: ApplyOptions(), hashes: [:], view: reading.view, environment: environment, now: context.now)
+            return ApplyReport(entries: plan.entries, previousOrigin: plan.previousOrigin)
+        } decide: {
+            Plan($0)
+        }
+    }
+
+    /// Rejects new passwords that are known from data breaches. Throws an ``OrganizationError`` that names their places in the definition.
     private func refuseBreached(_ passwords: [String: String], of definition: OrganizationDefinition) async throws {
         let breached = await breached(Set(passwords.values))
         let problems = definition.users.enumerated().filter { breached.contains($1.password ?? "") }.map { index, _ in
@@ -95,11 +111,12 @@ struct ApplyPlan: Sendable {
     let keyCheck: [Change]
     let changes: [Change]
     let entries: [ApplyReport.Entry]
+    let previousOrigin: String?
     /// The password hashes that were computed already, by login key.
     let hashes: [String: String]
     /// The passwords that must be hashed before the plan is complete, by login key.
     let missingHashes: [String: String]
-    /// The enrolments and removals of factors, for the system log.
+    /// The enrollments and removals of factors, for the system log.
     let factorEvents: [UserPlan.FactorEvent]
 
     /// Plans from one view of the store, with the password hashes that were computed already, by login key. Throws
@@ -109,11 +126,16 @@ struct ApplyPlan: Sendable {
         environment: EngineEnvironment, now: Date
     ) throws {
         self.hashes = hashes
-        keyCheck = try MasterKeyCheck(environment).verify(view).map { [$0] } ?? []
+        let check = try MasterKeyCheck(environment).verify(view)
+        keyCheck = check.change.map { [$0] } ?? []
+        // During a rotation, a secret that a server without the store's key sealed would stop the others.
+        let environment = environment.sealing(with: check.key)
         let configuration = try ConfigurationPlan(definition, view: view, environment: environment)
-        let users = try UserPlan(definition, options: options, hashes: hashes, view: view, environment: environment, now: now)
+        let users = try UserPlan(
+            definition, options: options, hashes: hashes, view: view, environment: environment, derivedKeys: check.derived, now: now)
         changes = configuration.changes + users.changes
         entries = configuration.entries + users.entries
+        previousOrigin = configuration.previousOrigin
         missingHashes = users.missingHashes
         factorEvents = users.factorEvents
     }

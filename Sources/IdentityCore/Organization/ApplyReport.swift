@@ -1,6 +1,6 @@
 package import Store
 
-/// The changes that applying a definition made.
+/// The changes that applying a definition makes.
 package struct ApplyReport: Sendable, Equatable, CustomStringConvertible {
     /// An object of the organization, and how applying the definition changed it.
     package struct Entry: Sendable, Equatable {
@@ -16,12 +16,14 @@ package struct ApplyReport: Sendable, Equatable, CustomStringConvertible {
         package var kind: RecordKind
         /// The object's name in the definition.
         package var name: String
-        /// Additional information; never a secret.
+        /// Additional information; `nil` for none. Never a secret.
         package var note: String?
     }
 
-    /// Ordered by kind, then by name.
+    /// The objects of the definition and the removed ones, grouped by kind.
     package var entries: [Entry]
+    /// The stored origin, if the definition changes it; otherwise `nil`.
+    package var previousOrigin: String?
 
     package var isUnchanged: Bool { entries.allSatisfy { $0.action == .unchanged } }
 
@@ -39,10 +41,10 @@ package struct ApplyReport: Sendable, Equatable, CustomStringConvertible {
 
 /// Options for applying a definition.
 package struct ApplyOptions: Sendable {
-    /// Whether a password that changed in the file since it was last applied replaces the user's password.
+    /// Whether a password that changed in the file since the last apply replaces the user's password.
     package var replacesPasswords: Bool
 
-    /// Off by default, because users change their passwords and the file does not contain the new ones.
+    /// Creates options. By default, passwords are not replaced, because users change them and the file does not contain the new ones.
     package init(replacesPasswords: Bool = false) {
         self.replacesPasswords = replacesPasswords
     }

@@ -9,6 +9,8 @@ struct ConfigurationPlan {
 
     /// The organization's id: the definition's, the stored one, or a new one.
     private(set) var organizationID = ""
+    /// The stored origin, if the definition changes it; otherwise `nil`.
+    private(set) var previousOrigin: String?
 
     init(_ definition: OrganizationDefinition, view: any StoreView, environment: EngineEnvironment) throws {
         self.view = view
@@ -36,21 +38,26 @@ struct ConfigurationPlan {
 
     private mutating func planSettings(_ definition: OrganizationDefinition) throws {
         let known = try view.record(.organization, id: OrganizationSettings.reference.id)
-            .map { try RecordCoding.decode(Configured<OrganizationSettings>.self, from: $0).value.id }
-        organizationID = try definition.id.isEmpty ? known ?? environment.random.identifier(prefix: "00o") : definition.id
+            .map { try RecordCoding.decode(Configured<OrganizationSettings>.self, from: $0).value }
+        if let known, known.origin != definition.origin { previousOrigin = known.origin }
+        organizationID = try definition.id.isEmpty ? known?.id ?? environment.random.identifier(prefix: "00o") : definition.id
         let settings = OrganizationSettings(
             id: organizationID, name: definition.name, origin: definition.origin, rateLimits: definition.rateLimits,
             sessions: definition.sessions == SessionPolicy() ? nil : definition.sessions, keyRotation: definition.keyRotation,
             dpop: definition.dpop == DPoPPolicy() ? nil : definition.dpop, classic: definition.classic,
             callingCodes: definition.callingCodes,
             mfaTokenLifetime: definition.mfaTokenLifetime == OrganizationDefinition.defaultMFATokenLifetime
-                ? nil : definition.mfaTokenLifetime)
+                ? nil : definition.mfaTokenLifetime,
+            systemLog: definition.systemLog == SystemLogPolicy() ? nil : definition.systemLog)
         try plan(
             .organization, [(OrganizationSettings.reference.id, definition.name, settings)], stored: { $0 },
             plain: { (stored: OrganizationSettings) in stored })
+        if let previousOrigin, let index = entries.firstIndex(where: { $0.kind == .organization && $0.action == .changed }) {
+            entries[index].note = "origin \(previousOrigin) → \(definition.origin)"
+        }
     }
 
-    /// Plans one kind of record: writes what differs, and removes what an earlier definition created and this one no longer names.
+    /// Plans one kind of record: writes records that differ, and removes records that only an earlier definition contained.
     private mutating func plan<Value: Equatable, Stored: Codable & Sendable>(
         _ kind: RecordKind, _ wanted: [(id: String, name: String, value: Value)], stored: (Value) throws -> Stored,
         plain: (Stored) throws -> Value

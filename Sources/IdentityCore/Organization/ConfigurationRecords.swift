@@ -21,22 +21,24 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var name: String
     var origin: String
     var rateLimits: RateLimits
-    /// `nil` for the defaults.
+    /// The lifetime of browser sessions; `nil` for the default.
     var sessions: SessionPolicy?
     var keyRotation: KeyRotation
-    /// `nil` for the default, and in records of earlier versions.
+    /// The requirements for DPoP proofs; `nil` for the default, and in records of earlier versions.
     var dpop: DPoPPolicy?
-    /// `nil` if the classic API is off.
+    /// The settings of the classic API; `nil` if it is off.
     var classic: ClassicPolicy?
-    /// `nil` for all, and in records of earlier versions.
+    /// The calling codes to which messages are sent; `nil` for all, and in records of earlier versions.
     var callingCodes: [String]?
-    /// `nil` for the default, and in records of earlier versions.
+    /// The lifetime of an `mfa_token` in seconds; `nil` for the default, and in records of earlier versions.
     var mfaTokenLifetime: Int?
+    /// `nil` for the default, and in records of earlier versions.
+    var systemLog: SystemLogPolicy?
 }
 
 /// An application whose secret is encrypted.
 struct StoredApplication: Codable, Sendable {
-    /// Without the secret.
+    /// The application without its secret.
     var application: Application
     var sealedSecret: [UInt8]?
 
@@ -53,7 +55,7 @@ struct StoredApplication: Codable, Sendable {
         application.secret = try sealedSecret.map {
             String(
                 decoding: try RecordCoding.open(
-                    $0, for: RecordReference(.application, application.id), masterKey: environment.masterKey),
+                    $0, for: RecordReference(.application, application.id), masterKeys: environment.masterKeys),
                 as: UTF8.self)
         }
         return application
@@ -62,7 +64,7 @@ struct StoredApplication: Codable, Sendable {
 
 /// An authenticator whose signing key is encrypted.
 struct StoredAuthenticator: Codable, Sendable {
-    /// Without the key.
+    /// The authenticator without its signing key.
     var authenticator: PushAuthenticator
     var sealedKey: [UInt8]?
 
@@ -79,7 +81,7 @@ struct StoredAuthenticator: Codable, Sendable {
         authenticator.credentials?.privateKey = try sealedKey.map {
             String(
                 decoding: try RecordCoding.open(
-                    $0, for: RecordReference(.authenticator, authenticator.id), masterKey: environment.masterKey),
+                    $0, for: RecordReference(.authenticator, authenticator.id), masterKeys: environment.masterKeys),
                 as: UTF8.self)
         }
         return authenticator
@@ -87,7 +89,7 @@ struct StoredAuthenticator: Codable, Sendable {
 }
 
 extension AuthorizationServerDefinition {
-    /// The id of its record. The org server has the id `.`, which no custom server can have.
+    /// The id of the server's record. The org server has the id `.`, which no custom server can have.
     var recordID: String { id ?? "." }
 }
 

@@ -9,6 +9,11 @@ package final class OrgSnapshot: Sendable {
     /// The configuration version of the store.
     package let version: Int64
 
+    /// The keys of values that a rotation of the master key does not change.
+    package let derivedKeys: DerivedKeys
+    /// The place of the master key that sealed the store.
+    let sealingKey: Int
+
     private let applicationsByID: [String: Application]
     private let serversByID: [String: AuthorizationServerDefinition]
     private let signOnPoliciesByName: [String: SignOnPolicy]
@@ -19,7 +24,7 @@ package final class OrgSnapshot: Sendable {
             throw StoreError(
                 .damaged, "The store holds no organization. Apply an org file first: countersign serve --config org.yaml.")
         }
-        _ = try MasterKeyCheck(environment).verify(view)
+        let check = try MasterKeyCheck(environment).verify(view)
         let settings = try RecordCoding.decode(Configured<OrganizationSettings>.self, from: record).value
         func values<Value: Codable & Sendable>(_ kind: RecordKind, _ type: Value.Type) throws -> [Value] {
             try view.allRecords(kind).map { try RecordCoding.decode(Configured<Value>.self, from: $0).value }
@@ -32,12 +37,15 @@ package final class OrgSnapshot: Sendable {
             groups: try values(.group, Group.self), signOnPolicies: policies,
             passwordPolicy: try values(.passwordPolicy, PasswordPolicy.self).first ?? PasswordPolicy(), rateLimits: settings.rateLimits,
             sessions: settings.sessions ?? SessionPolicy(), keyRotation: settings.keyRotation,
+            systemLog: settings.systemLog ?? SystemLogPolicy(),
             authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) },
             dpop: settings.dpop ?? DPoPPolicy(), classic: settings.classic,
             callingCodes: settings.callingCodes,
             mfaTokenLifetime: settings.mfaTokenLifetime ?? OrganizationDefinition.defaultMFATokenLifetime)
         self.version = version
-        keyRing = try SigningKeyRing(records: try view.allRecords(.signingKey), masterKey: environment.masterKey)
+        derivedKeys = check.derived
+        sealingKey = check.key
+        keyRing = try SigningKeyRing(records: try view.allRecords(.signingKey), masterKeys: environment.masterKeys)
         applicationsByID = Dictionary(applications.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         serversByID = Dictionary(servers.map { ($0.recordID, $0) }, uniquingKeysWith: { first, _ in first })
         signOnPoliciesByName = Dictionary(policies.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -47,9 +55,9 @@ package final class OrgSnapshot: Sendable {
     package var id: String { organization.id }
     /// The origin of the server, which is the org server's issuer.
     package var origin: String { organization.origin }
-    /// Ordered by id.
+    /// The applications, ordered by id.
     package var applications: [Application] { organization.applications }
-    /// The org server is first.
+    /// The authorization servers; the org server is first.
     package var servers: [AuthorizationServerDefinition] { organization.authorizationServers }
     /// The push authenticators, including inactive ones.
     package var authenticators: [PushAuthenticator] { organization.authenticators }
@@ -57,6 +65,7 @@ package final class OrgSnapshot: Sendable {
     package var rateLimits: RateLimits { organization.rateLimits }
     package var sessions: SessionPolicy { organization.sessions }
     package var keyRotation: KeyRotation { organization.keyRotation }
+    package var systemLog: SystemLogPolicy { organization.systemLog }
     /// Seconds for which an `mfa_token` is valid after the first factor.
     package var mfaTokenLifetime: Int { organization.mfaTokenLifetime }
     package var dpop: DPoPPolicy { organization.dpop }

@@ -19,6 +19,7 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
     package var rateLimits: RateLimits
     package var sessions: SessionPolicy
     package var keyRotation: KeyRotation
+    package var systemLog: SystemLogPolicy
     /// The push authenticators.
     package var authenticators: [PushAuthenticator]
     package var dpop: DPoPPolicy
@@ -28,7 +29,7 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
     package var callingCodes: [String]?
     /// Seconds for which an `mfa_token` is valid after the first factor, 300 to 3,600.
     package var mfaTokenLifetime: Int
-    /// The users that the file creates; other users stay unchanged.
+    /// The users of the org file. Users that were created in another way stay unchanged.
     package var users: [UserDefinition]
 
     /// The default of ``mfaTokenLifetime``: 15 minutes, so that the user can try another factor after a push that expired.
@@ -38,7 +39,8 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
         id: String = "", name: String, origin: String, authorizationServers: [AuthorizationServerDefinition],
         applications: [Application] = [], groups: [Group] = [], signOnPolicies: [SignOnPolicy] = [],
         passwordPolicy: PasswordPolicy = PasswordPolicy(), rateLimits: RateLimits = RateLimits(),
-        sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [],
+        sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(),
+        systemLog: SystemLogPolicy = SystemLogPolicy(), authenticators: [PushAuthenticator] = [],
         dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, callingCodes: [String]? = nil,
         mfaTokenLifetime: Int = defaultMFATokenLifetime, users: [UserDefinition] = []
     ) {
@@ -46,7 +48,7 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
         (self.applications, self.groups, self.signOnPolicies, self.passwordPolicy) = (applications, groups, signOnPolicies, passwordPolicy)
         (self.rateLimits, self.sessions, self.keyRotation, self.authenticators) = (rateLimits, sessions, keyRotation, authenticators)
         (self.dpop, self.classic, self.callingCodes, self.mfaTokenLifetime) = (dpop, classic, callingCodes, mfaTokenLifetime)
-        self.users = users
+        (self.systemLog, self.users) = (systemLog, users)
     }
 }
 
@@ -56,15 +58,15 @@ package struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
     package var id: String?
     /// The name that administrators see.
     package var name: String
-    /// The `aud` of its access tokens; `nil` for the org server, whose audience is its issuer.
+    /// The `aud` of the server's access tokens; `nil` for the org server, whose audience is its issuer.
     package var audience: String?
     /// The scopes in addition to the reserved OpenID Connect ones.
     package var scopes: [ScopeDefinition]
     /// The claims in addition to the standard ones.
     package var claims: [ClaimDefinition]
-    /// `RS256` or `ES256`.
+    /// The signing algorithm of access tokens: `RS256` or `ES256`.
     package var accessTokenAlgorithm: JWSAlgorithm
-    /// Evaluated in order; the first matching policy and rule decide. Empty on the org server.
+    /// The access policies, evaluated in order. The first matching rule of a policy for the client decides. Empty on the org server.
     package var accessPolicies: [AccessPolicy]
     /// The issuers whose assertions about users the server accepts (RFC 7523); none on the org server.
     package var trustedIssuers: [TrustedIssuer] {
@@ -72,7 +74,7 @@ package struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
         set { trusted = newValue.isEmpty ? nil : newValue }
     }
 
-    /// `nil` for none, and in records of earlier versions.
+    /// The storage of ``trustedIssuers``: `nil` for none, and in records of earlier versions.
     private var trusted: [TrustedIssuer]?
 
     package init(
@@ -87,11 +89,11 @@ package struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
 /// A scope that an authorization server offers in addition to the reserved ones.
 package struct ScopeDefinition: Sendable, Equatable, Codable {
     package var name: String
-    /// The permission in words, for the consent page.
+    /// The permission in words, for the consent page; `nil` for none.
     package var description: String?
-    /// Whether a request without `scope` gets it.
+    /// Whether a request without the parameter `scope` gets this scope.
     package var isDefault: Bool
-    /// Whether metadata lists it.
+    /// Whether the server's metadata lists the scope.
     package var isPublic: Bool
 
     package init(name: String, description: String? = nil, isDefault: Bool = false, isPublic: Bool = true) {
@@ -111,14 +113,14 @@ package struct ClaimDefinition: Sendable, Equatable, Codable {
         case constant(String)
         /// An attribute of the user's profile.
         case profile(String)
-        /// The names of the user's groups that start with a prefix; empty for all.
+        /// The names of the user's groups that start with a prefix; an empty prefix selects all.
         case groups(prefix: String)
     }
 
     package var name: String
     package var destination: Destination
     package var source: Source
-    /// The claim requires one of these scopes; empty for always.
+    /// The scopes of which one must be granted for the claim; empty if the claim needs no scope.
     package var scopes: [String]
 
     package init(name: String, destination: Destination, source: Source, scopes: [String] = []) {
@@ -126,13 +128,13 @@ package struct ClaimDefinition: Sendable, Equatable, Codable {
     }
 }
 
-/// Decides which grants a custom authorization server permits for which clients, users and scopes.
+/// A policy that decides which grants a custom authorization server permits, by client, user and scope.
 package struct AccessPolicy: Sendable, Equatable, Codable {
-    /// Unique within its server.
+    /// The policy's name, unique within its server.
     package var name: String
-    /// The clients that it applies to; `nil` for all.
+    /// The ids of the clients to which the policy applies; `nil` for all.
     package var clients: [String]?
-    /// Evaluated in order.
+    /// The rules, evaluated in order.
     package var rules: [AccessRule]
 
     package init(name: String, clients: [String]? = nil, rules: [AccessRule]) {
@@ -142,17 +144,17 @@ package struct AccessPolicy: Sendable, Equatable, Codable {
 
 /// One rule of an ``AccessPolicy``: conditions and lifetimes.
 package struct AccessRule: Sendable, Equatable, Codable {
-    /// Unique within its policy.
+    /// The rule's name, unique within its policy.
     package var name: String
-    /// The `grant_type` values that the rule applies to; `nil` for any.
+    /// The `grant_type` values to which the rule applies; `nil` for any.
     package var grantTypes: [String]?
-    /// The rule requires membership in one of these groups; `nil` for any user assigned to the app.
+    /// The groups to whose members the rule applies; `nil` for all assigned users, and for clients that act for themselves.
     package var groups: [String]?
     /// The scopes that may be requested; `nil` for any.
     package var scopes: [String]?
-    /// Seconds, 300 to 86,400.
+    /// The lifetime of access tokens in seconds, 300 to 86,400.
     package var accessTokenLifetime: Int
-    /// Seconds from the first issue; `nil` for no limit.
+    /// Seconds from the first issue after which refresh tokens expire; `nil` for no limit.
     package var refreshTokenLifetime: Int?
     /// Seconds without use after which a refresh token expires, at least 600.
     package var refreshTokenIdleLifetime: Int

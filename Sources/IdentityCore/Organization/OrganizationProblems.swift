@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension OrganizationDefinition {
-    /// Returns all errors of the definition, in its order; empty if it is valid.
+    /// Returns all errors of the definition; empty if it is valid.
     package func problems() -> [OrganizationError.Problem] {
         var check = DefinitionCheck(self)
         check.organization()
@@ -25,7 +25,7 @@ struct DefinitionCheck {
     let definition: OrganizationDefinition
     let groups: Set<String>
     let clients: Set<String>
-    /// The keys by which logins are compared.
+    /// The users' logins, in the form in which logins are compared.
     let logins: Set<String>
 
     init(_ definition: OrganizationDefinition) {
@@ -100,6 +100,7 @@ struct DefinitionCheck {
         range(rotation.signsForDays, 1...3_650, [.key("keyRotation"), .key("signsForDays")], "days")
         range(rotation.publishedDaysAhead, 1...365, [.key("keyRotation"), .key("publishedDaysAhead")], "days")
         range(rotation.publishedDaysAfter, 1...365, [.key("keyRotation"), .key("publishedDaysAfter")], "days: a token may live for one")
+        range(definition.systemLog.retentionDays, 1...3_650, [.key("systemLog"), .key("retentionDays")], "days")
     }
 
     private mutating func passwordTimes(_ policy: PasswordPolicy) {
@@ -279,8 +280,8 @@ extension OrganizationDefinition {
         }
     }
 
-    /// Returns an error for each factor of an external token system that the definition offers. For a server without a ``TokenService``,
-    /// which cannot verify such codes.
+    /// Returns an error for each factor of an external token system that the definition offers. Only a server with a ``TokenService`` can
+    /// verify the codes of such factors.
     package func problemsWithoutTokenService() -> [OrganizationError.Problem] {
         guard let classic else { return [] }
         return ClassicPolicy.Factor.allCases.filter { $0.tokenProvider != nil && classic.enrolling($0) != .notAllowed }.map { factor in
@@ -293,9 +294,10 @@ extension OrganizationDefinition {
     }
 }
 
-/// Finds the probable intended spelling of a name.
+/// Finds the probably intended spelling of a name.
 package enum Suggestion: Sendable {
-    /// Returns the candidate most similar to a word; `nil` if none is within a third of the word's length, or one edit of a short word.
+    /// Returns the candidate most similar to a word. `nil` if each candidate differs by more edits than a third of the word's length, or
+    /// than one edit for a short word.
     package static func nearest(to word: String, among candidates: some Collection<String>) -> String? {
         let allowed = max(1, word.count / 3)
         return candidates.map { ($0, distance(Array(word.lowercased()), Array($0.lowercased()))) }
@@ -303,7 +305,7 @@ package enum Suggestion: Sendable {
             .min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
     }
 
-    /// Returns the Levenshtein distance.
+    /// Returns the Levenshtein distance of two words.
     private static func distance(_ a: [Character], _ b: [Character]) -> Int {
         var row = Array(0...b.count)
         for (i, left) in a.enumerated() {

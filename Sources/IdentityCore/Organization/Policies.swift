@@ -1,10 +1,10 @@
 package import JOSE
 
-/// The authentication that an application requires.
+/// A policy that decides which authentication an application requires.
 package struct SignOnPolicy: Sendable, Equatable, Codable {
-    /// The name by which applications refer to it.
+    /// The name by which applications refer to the policy.
     package var name: String
-    /// Evaluated in order; the first match decides. Access is denied if none matches.
+    /// The rules, evaluated in order. The first matching rule decides; if none matches, access is denied.
     package var rules: [SignOnRule]
 
     package init(name: String, rules: [SignOnRule]) {
@@ -17,15 +17,15 @@ package struct SignOnPolicy: Sendable, Equatable, Codable {
 package struct SignOnRule: Sendable, Equatable, Codable {
     package enum Assurance: String, Sendable, Codable {
         case oneFactor
-        /// Two factors of different kinds.
+        /// Two factors of different classes; see ``FactorClass``.
         case twoFactors
         /// Access is denied.
         case deny
     }
 
-    /// Unique within its policy.
+    /// The rule's name, unique within its policy.
     package var name: String
-    /// The rule requires membership in one of these groups; `nil` for all users.
+    /// The groups to whose members the rule applies; `nil` for all users.
     package var groups: [String]?
     package var assurance: Assurance
     /// Seconds after which the user of a session must authenticate again; `nil` for the session's lifetime.
@@ -36,29 +36,30 @@ package struct SignOnRule: Sendable, Equatable, Codable {
     }
 }
 
-/// Limits on requests, per minute unless stated otherwise.
+/// The maximum numbers of requests, per minute unless stated otherwise.
 package struct RateLimits: Sendable, Equatable, Codable {
-    /// Requests of one client to the protocol's endpoints.
+    /// The maximum number of requests of one client to the protocol's endpoints.
     package var perClient: Int
     package var perAddress: Int
-    /// Sign-in attempts from one address for all user names. Low enough to protect the password hashing and to prevent password spraying.
+    /// The maximum number of sign-in attempts from one address for all user names. The default is low enough to protect the password
+    /// hashing and to prevent password spraying.
     package var perAddressSignIns: Int
-    /// Sign-in attempts for one user name.
+    /// The maximum number of sign-in attempts for one user name.
     package var perUser: Int
-    /// Mails, texts and calls to all users together, which limits the cost of an attack on many accounts.
+    /// The maximum number of mails, texts and calls to all users together. It limits the cost of an attack on many accounts.
     package var messages: Int
-    /// The maximum number of wrong codes and answers in the recoveries of all users per hour. Beyond it, recoveries from unknown origins
-    /// are rejected until the hour ends. Each process counts separately.
+    /// The maximum number of wrong codes and answers in the recoveries of all users per hour. Beyond this number, recoveries from unknown
+    /// origins are rejected until the hour ends.
     package var recoveryGuesses: Int {
         get { guesses ?? Self.standardRecoveryGuesses }
         set { guesses = newValue == Self.standardRecoveryGuesses ? nil : newValue }
     }
 
-    /// `nil` for the default, and in records of earlier versions.
+    /// The storage of ``recoveryGuesses``: `nil` for the default, and in records of earlier versions.
     private var guesses: Int?
     private static let standardRecoveryGuesses = 100
 
-    /// The defaults suit a server with about 10,000 users.
+    /// Creates limits. The defaults suit a server with about 10,000 users.
     package init(
         perClient: Int = 6_000, perAddress: Int = 1_200, perAddressSignIns: Int = 120, perUser: Int = 60, messages: Int = 600,
         recoveryGuesses: Int = 100
@@ -67,7 +68,7 @@ package struct RateLimits: Sendable, Equatable, Codable {
         (self.messages, self.recoveryGuesses) = (messages, recoveryGuesses)
     }
 
-    /// Decodes limits; older records lack the limit for messages.
+    /// Decodes limits. Older records lack the limits for messages and for wrong answers in recoveries.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -93,9 +94,20 @@ package struct KeyRotation: Sendable, Equatable, Codable {
     }
 }
 
+/// How long the system log is kept.
+package struct SystemLogPolicy: Sendable, Equatable, Codable {
+    /// Days for which a line is kept, 1 to 3,650.
+    package var retentionDays: Int
+
+    package init(retentionDays: Int = 90) { self.retentionDays = retentionDays }
+
+    /// Seconds for which a line is kept.
+    var retention: Double { Double(retentionDays) * 86_400 }
+}
+
 /// A named set of users.
 package struct Group: Sendable, Equatable, Codable {
-    /// The name by which policies and assignments refer to it.
+    /// The name by which policies and assignments refer to the group.
     package var name: String
     package var description: String?
 
@@ -126,12 +138,12 @@ package struct DPoPPolicy: Sendable, Equatable, Codable {
     package init(requiresNonce: Bool = true) { self.requiresNonce = requiresNonce }
 }
 
-/// An external issuer whose assertions about users an authorization server accepts (RFC 7523 section 2.1).
+/// An external issuer. An authorization server accepts its assertions about users (RFC 7523 section 2.1).
 package struct TrustedIssuer: Sendable, Equatable, Codable {
-    /// The `iss` of its assertions, compared exactly.
+    /// The `iss` of the issuer's assertions, compared exactly.
     package var issuer: String
     package var keys: JSONWebKeySet
-    /// The clients that may present its assertions; `nil` for every client with the grant type.
+    /// The clients that may present the issuer's assertions; `nil` for every client with the grant type `jwt-bearer`.
     package var clients: [String]?
 
     package init(issuer: String, keys: JSONWebKeySet, clients: [String]? = nil) {

@@ -11,7 +11,7 @@ package struct StoredUser: Sendable {
     /// The user in the org file when it was last applied; `nil` for other users.
     var applied: AppliedUser?
 
-    /// Returns the record with a changed value, to replace the one that was read.
+    /// Returns the record that stores `user`. Writing it requires ``version``, which is 0 for a new user.
     package func record(holding user: User) throws -> Record {
         Record(
             kind: .user, id: user.id, version: version, uniqueKeys: ["login": User.key(forLogin: user.login)],
@@ -27,7 +27,7 @@ package struct StoredUser: Sendable {
         version = record.version
     }
 
-    /// A user who is not stored yet.
+    /// Creates a user who is not stored yet.
     package init(new user: User, origin: RecordOrigin, applied: AppliedUser? = nil) {
         value = user
         version = 0
@@ -38,16 +38,18 @@ package struct StoredUser: Sendable {
 
 /// The user in the org file when it was last applied, to distinguish changes of the file from other changes.
 package struct AppliedUser: Codable, Sendable, Equatable {
-    /// Without the password and other secrets.
+    /// The user's definition, without the password and other secrets.
     var definition: UserDefinition
-    /// The file's password as a keyed hash, which is useless without the master key.
+    /// The file's password as a keyed hash, which is useless without the master key; `nil` for none.
     var passwordTag: [UInt8]?
     /// The secret of the authenticator app as a keyed hash; `nil` for none, and in records of earlier versions.
     var totpTag: [UInt8]?
     /// The seed of the HOTP device as a keyed hash; `nil` for none, and in records of earlier versions.
     var deviceTag: [UInt8]?
-    /// The enrolment of this device; `nil` for none, and in records of earlier versions.
+    /// The id of the HOTP device's enrollment; `nil` for none, and in records of earlier versions.
     var deviceID: String?
+    /// Whether the tags are covered; `nil` for no. See ``DerivedKeys``.
+    var hasCoveredTags: Bool?
 }
 
 private struct UserPayload: Codable {

@@ -1,23 +1,24 @@
-internal import Crypto
 internal import Foundation
 internal import Store
 
 /// The writes that make the store match the users of the org file. Users also change outside the file: they change passwords, and
 /// administrators suspend them. So the file changes a member only if it differs from the file's last applied value. A user that the file no
-/// longer names is deactivated, not deleted, and keeps id, grants and enrolments in case the file names them again.
+/// longer names is deactivated, not deleted. The account keeps its id and its enrollments, except HOTP devices from the file, in case the
+/// file names the user again.
 struct UserPlan {
     private(set) var changes: [Change] = []
     private(set) var entries: [ApplyReport.Entry] = []
     /// The passwords that must be hashed before the plan is complete, by login key.
     private(set) var missingHashes: [String: String] = [:]
-    /// The enrolments and removals of factors, for the system log.
+    /// The enrollments and removals of factors, for the system log.
     private(set) var factorEvents: [FactorEvent] = []
 
     private let options: ApplyOptions
     private let hashes: [String: String]
     private let environment: EngineEnvironment
+    private let derivedKeys: DerivedKeys
     private let now: Date
-    /// The number of passwords that are remembered for each user.
+    /// The number of recent password hashes that are kept for each user, including the current one.
     private let history: Int
     /// The counters of the devices that are added and removed.
     private var counters: DeviceCounters
@@ -36,25 +37,26 @@ struct UserPlan {
     /// Plans from one view of the store, with the password hashes that were computed already, by login key.
     init(
         _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
-        environment: EngineEnvironment, now: Date
+        environment: EngineEnvironment, derivedKeys: DerivedKeys, now: Date
     ) throws {
         (self.options, self.hashes, self.environment, self.now) = (options, hashes, environment, now)
+        self.derivedKeys = derivedKeys
         history = definition.passwordPolicy.age.history
-        counters = DeviceCounters(view, environment: environment)
+        counters = DeviceCounters(view, environment: environment, derivedKeys: derivedKeys)
         let named = Set(definition.users.map { User.key(forLogin: $0.login) })
         let dismissed = try view.records(.user, where: "origin", is: RecordOrigin.file.rawValue, limit: 1_000_000).map(StoredUser.init)
             .filter { !named.contains(User.key(forLogin: $0.value.login)) }
-        // All removals come first, because the order of users in the file does not tell a device's current counter.
+        // All removals come first, because a device's current counter may come from a user who is later in the file.
         for wanted in definition.users {
             let key = User.key(forLogin: wanted.login)
-            if let stored = try Self.user(key, in: view) { try takeDevices(of: stored, wanted, key: key, view: view) }
+            if let stored = try user(key, in: view) { try takeDevices(of: stored, wanted, key: key, view: view) }
         }
         for user in dismissed {
             removals[user.value.id] = try take(brought(user, view: view))
         }
         for wanted in definition.users {
             let key = User.key(forLogin: wanted.login)
-            if let stored = try Self.user(key, in: view) {
+            if let stored = try user(key, in: view) {
                 try update(stored, to: wanted, key: key, view: view)
             } else {
                 try create(wanted, key: key)
@@ -64,8 +66,12 @@ struct UserPlan {
         changes += try counters.changes()
     }
 
-    private static func user(_ key: String, in view: any StoreView) throws -> StoredUser? {
-        try view.records(.user, where: "login", is: key, limit: 1).first.map(StoredUser.init)
+    private func user(_ key: String, in view: any StoreView) throws -> StoredUser? {
+        try view.records(.user, where: "login", is: key, limit: 1).first.map { record in
+            var stored = try StoredUser(record)
+            if let applied = stored.applied { stored.applied = derivedKeys.covering(applied) }
+            return stored
+        }
     }
 
     private mutating func create(_ wanted: UserDefinition, key: String) throws {
@@ -115,7 +121,7 @@ struct UserPlan {
         if let more = app.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
         let device = try deviceChanges(stored, wanted, key: key)
         if let more = device.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
-        // A replaced factor starts without wrong answers, like a factor that the user enrols again.
+        // A replaced factor starts without wrong answers, like a factor that the user enrolls again.
         if !app.changes.isEmpty {
             user.forgetFailures(ofReplaced: .totp)
             factorEvents.append(FactorEvent(action: .activate, factor: .totp, userID: user.id))
@@ -148,7 +154,8 @@ struct UserPlan {
 
     private func applied(_ wanted: UserDefinition, tag: [UInt8]?, totpTag: [UInt8]?, device: FileDevice) -> AppliedUser {
         AppliedUser(
-            definition: wanted.withoutSecrets, passwordTag: tag, totpTag: totpTag, deviceTag: device.tag, deviceID: device.id)
+            definition: wanted.withoutSecrets, passwordTag: tag, totpTag: totpTag, deviceTag: device.tag, deviceID: device.id,
+            hasCoveredTags: derivedKeys.coversTags ? true : nil)
     }
 
     /// Returns the user's device in the file, and the changes that remove it from other users.
@@ -157,7 +164,7 @@ struct UserPlan {
         let losses = try take(counters.devices(ofSeed: secret, notOf: userID))
         let given = try Enrollment(
             hardwareDevice: secret, credentialID: device.credentialID, counter: counters.start(device.counter, ofSeed: secret), of: userID,
-            environment: environment, now: now)
+            environment: environment, derivedKeys: derivedKeys, now: now)
         factorEvents.append(FactorEvent(action: .activate, factor: .hotp, userID: userID))
         return (given, losses)
     }
@@ -171,13 +178,13 @@ struct UserPlan {
         }
     }
 
-    /// The device in the file, as recorded for the next apply.
+    /// The digest and the enrollment id of the device in the file, stored for a comparison at the next apply.
     private struct FileDevice {
         var tag: [UInt8]?
         var id: String?
     }
 
-    /// Returns the user's device that the file added when it was last applied; not one that an administrator added since.
+    /// Returns the user's device that the last apply of the file added; empty if an administrator has replaced the device since.
     private func brought(_ stored: StoredUser, view: any StoreView) throws -> [Enrollment] {
         guard let applied = stored.applied, applied.deviceTag != nil else { return [] }
         return try devices(of: stored.value.id, view: view).filter { applied.deviceID == nil || $0.id == applied.deviceID }
@@ -187,14 +194,15 @@ struct UserPlan {
         try view.enrollments(of: userID).filter { $0.hotp != nil }
     }
 
-    /// Plans to remove obsolete devices: all devices if the file names another, otherwise the one that the file added and no longer names.
+    /// Plans to remove obsolete devices. If the file names another device, these are all devices of the user. If the file names no device
+    /// any more, this is the device that the file added.
     private mutating func takeDevices(of stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView) throws {
         guard deviceTag(of: wanted, key: key) != stored.applied?.deviceTag else { return }
         let gone = try wanted.hardwareDevice == nil ? brought(stored, view: view) : devices(of: stored.value.id, view: view)
         removals[stored.value.id] = try take(gone)
     }
 
-    /// Returns the device changes. Users cannot enrol such devices, so every change in the file is applied, and a device that the file no
+    /// Returns the device changes. Users cannot enroll such devices, so every change in the file is applied, and a device that the file no
     /// longer names is removed.
     private mutating func deviceChanges(
         _ stored: StoredUser, _ wanted: UserDefinition, key: String
@@ -216,7 +224,7 @@ struct UserPlan {
         wanted.hardwareDevice.flatMap { tag(of: "\($0.secret) \($0.counter) \($0.credentialID)", key: "hotp \u{0}" + key) }
     }
 
-    /// Returns the authenticator app changes. As with a password, the file's app is used only until the user has their own.
+    /// Returns the changes of the authenticator app. As with passwords, a user with an app keeps it, unless the options replace passwords.
     private func appChanges(
         _ stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView
     ) throws -> (changes: [Change], tag: [UInt8]?, note: String?) {
@@ -249,10 +257,5 @@ struct UserPlan {
     }
 
     /// Returns a keyed hash that recognizes the file's secret without storing it; useless without the master key.
-    private func tag(of password: String?, key: String) -> [UInt8]? {
-        guard let password else { return nil }
-        let tagKey = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: environment.masterKey, info: Data("countersign org file passwords".utf8), outputByteCount: 32)
-        return Array(HMAC<SHA256>.authenticationCode(for: Data((key + "\u{0}" + password).utf8), using: tagKey))
-    }
+    private func tag(of password: String?, key: String) -> [UInt8]? { derivedKeys.tag(of: password, key: key) }
 }

@@ -2,14 +2,14 @@ package import Foundation
 package import Store
 
 extension Engine {
-    /// Checks limits and policies, and plans the challenge.
+    /// Checks limits and policies, and plans the challenge. Throws ``Refusal`` if the user must not be challenged now.
     package func plan(
         _ start: ChallengeStart, application: Application, snapshot: OrgSnapshot, context: RequestContext, _ view: any StoreView
     ) throws -> PlannedChallenge {
         guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: snapshot, from: context) else {
             throw Refusal.overTransaction
         }
-        let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 1_000)
+        let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: SignInTransaction.challengedLimit)
             .map { try StoredTransaction($0).value }
         let asker = PushChallenge.Asker(of: start.transaction, subject)
         let enrollments = subject.enrollments.usable.filter { start.enrollmentID ?? $0.id == $0.id }
@@ -72,7 +72,7 @@ extension Engine {
 /// The parameters of a new challenge.
 package struct ChallengeStart: Sendable {
     package var transaction: SignInTransaction
-    /// The stored version; 0 for a new transaction.
+    /// The version of the stored transaction; 0 for a new one.
     package var version: Int64
     /// The stored user with the version that the write requires.
     package var user: StoredUser
@@ -80,13 +80,13 @@ package struct ChallengeStart: Sendable {
     package var type: String?
     package var bindingMessage: String?
     package var preferredAuthenticator: String?
-    /// The enrolment to challenge; `nil` for all suitable ones.
+    /// The id of the enrollment to challenge; `nil` for all suitable ones.
     package var enrollmentID: String?
     package var ticket = TicketKind.oobCode
-    /// The reason for the log why the user cannot be challenged; `nil` if they can. The error follows after all reads, as for a user
+    /// The reason for the log why the user cannot be challenged; `nil` for none. The error is thrown only after all reads, as for a user
     /// without a device.
     package var obstacle: String?
-    /// Stands in for the user of an unknown name.
+    /// The stand-in for the user of an unknown name; `nil` for an existing user.
     package var decoy: Decoy?
 
     package init(stored: StoredTransaction, user: StoredUser, type: String) {
@@ -99,9 +99,9 @@ package struct ChallengeStart: Sendable {
 }
 
 extension ChallengeStart {
-    /// Throws ``Refusal`` if the user cannot be challenged or the policy denies access, after all reads.
+    /// Completes the reads, then throws ``Refusal`` if the user cannot be challenged or the policy denies access.
     package func requireUsable(_ subject: SignInTransaction.Subject, in view: any StoreView) throws {
-        // Reads decoy factors as for a known user.
+        // Reads the decoy's factors, as for an existing user.
         try decoy?.readFactors(in: view)
         if let obstacle { throw ChallengePlan.unusable(obstacle) }
         if subject.decision.assurance == .deny { throw transaction.denied(by: subject.decision) }
@@ -116,7 +116,7 @@ package struct PlannedChallenge: Sendable {
     var snapshot: OrgSnapshot
 }
 
-/// A push challenge, once it is stored.
+/// A push challenge and the secret for the client; the caller gets them after the commit.
 package struct StartedPush: Sendable {
     package var challenge: PushChallenge
     /// The secret with which the client polls for the response.
@@ -131,8 +131,7 @@ extension StoreView {
     ///   - clientID: The authenticated client.
     ///   - server: The authorization server's id; `nil` for the org server.
     package func cancellation(by secret: String, clientID: String, server: String?, now: Date) throws -> Writes? {
-        let kinds = ["mfa_": TicketKind.mfaToken, "oob_": .oobCode, "ft_": .backchannelRequest]
-        guard let kind = kinds.first(where: { secret.hasPrefix($0.key) })?.value else { return nil }
+        guard let kind = TicketKind(ofChallengeSecret: secret) else { return nil }
         // A code that a newer challenge replaced is invalid: cancelling it must not end the sign-in.
         guard case (let stored, .fresh)? = try transaction(kind, secret: secret, now: now), stored.value.applicationID == clientID,
             stored.value.server == server, stored.value.end == nil
@@ -140,5 +139,14 @@ extension StoreView {
         let (next, _, effects) = stored.value.step(.cancelled, now: now)
         let changes = [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
         return try Writes(effects, of: next, user: nil) + changes
+    }
+}
+
+extension TicketKind {
+    /// The kind of an `mfa_token`, `oob_code` or `auth_req_id` by its prefix; `nil` for another text.
+    package init?(ofChallengeSecret secret: String) {
+        let kinds = ["mfa_": TicketKind.mfaToken, "oob_": .oobCode, "ft_": .backchannelRequest]
+        guard let kind = kinds.first(where: { secret.hasPrefix($0.key) })?.value else { return nil }
+        self = kind
     }
 }

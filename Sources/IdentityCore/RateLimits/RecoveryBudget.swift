@@ -1,17 +1,17 @@
-internal import Foundation
+package import Foundation
 internal import JOSE
-internal import Store
+package import Store
 
 /// A sign of an attack on the organization as a whole.
 package enum SecuritySignal: String, Sendable, CaseIterable {
     /// A code or an answer in a recovery was wrong.
     case wrongRecoveryGuess = "wrong_recovery_guess"
-    /// The wrong guesses of this hour reached the limit, so recoveries are rejected; reported once per hour.
+    /// The wrong guesses of this hour reached the limit, so recoveries from unknown origins are rejected; reported once per hour.
     case recoveryBudgetSpent = "recovery_budget_spent"
 }
 
-/// The wrong codes and answers in the recoveries of all users together, per full hour; a record that all servers share. An attacker who
-/// guesses at many accounts stays below each account's limit.
+/// The number of wrong codes and answers in the recoveries of all users together, per full hour; a record that all servers share. The
+/// limits of single accounts do not stop an attacker who guesses at many accounts.
 struct RecoveryBudget: Codable, Sendable {
     var count = 0
     /// The version of the record; 0 if there is none.
@@ -34,6 +34,7 @@ struct RecoveryBudget: Codable, Sendable {
             kind: .limitCount, id: Self.id(at: now), version: version,
             expiresAt: Date(clampingNumericDate: Double(Self.hour(of: now) + 2) * 3_600), payload: try RecordCoding.encode(next))
         var writes = Writes([.put(record)])
+        writes.countsGuess = true
         guard next.isSpent(snapshot) else { return (writes, .wrongRecoveryGuess) }
         let reason = "\(next.count) wrong codes and answers in recoveries within an hour; no more are looked at from unknown origins"
         writes.log("security.recovery.budget", .denied, reason: reason)
@@ -41,8 +42,13 @@ struct RecoveryBudget: Codable, Sendable {
     }
 }
 
+extension Lookup.Node {
+    /// The wrong guesses of this hour.
+    package static func recoveryBudget(at now: Date) -> Self { .record(.limitCount, id: RecoveryBudget.id(at: now)) }
+}
+
 extension StoreView {
-    /// Returns the wrong guesses of this hour.
+    /// Returns the budget of this hour.
     func recoveryBudget(at now: Date) throws -> RecoveryBudget {
         guard let record = try record(.limitCount, id: RecoveryBudget.id(at: now)) else { return RecoveryBudget() }
         var budget = try RecordCoding.decode(RecoveryBudget.self, from: record)

@@ -1,11 +1,11 @@
-package import Crypto
+internal import Crypto
 internal import Foundation
 internal import JOSE
 package import Store
 
 /// Encodes values as payloads of records, and encrypts secrets in them. A payload is JSON with sorted keys: readable in the store, equal
-/// for equal values, and extensible by new members. Secrets are encrypted separately with AES-GCM under the master key, bound to their
-/// record.
+/// for equal values, and extensible by new members. Secrets are encrypted separately with AES-GCM under the first master key, bound to
+/// their record.
 package enum RecordCoding {
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
@@ -14,7 +14,7 @@ package enum RecordCoding {
         return [UInt8](try encoder.encode(value))
     }
 
-    /// Decodes a record's value. A damaged payload throws an error that names the record.
+    /// Decodes a record's value. Throws a ``StoreError`` that names the record if the payload is damaged.
     static func decode<Value: Decodable>(_ type: Value.Type, from record: Record) throws -> Value {
         OperationMeter.note(.decode)
         do {
@@ -26,7 +26,7 @@ package enum RecordCoding {
         }
     }
 
-    /// Decodes a payload that is stored with a ticket.
+    /// Decodes a payload that is stored with a ticket. Throws ``StoreError`` if the payload is damaged.
     package static func decode<Value: Decodable>(_ type: Value.Type, from payload: [UInt8]) throws -> Value {
         do {
             return try value(type, payload)
@@ -43,22 +43,40 @@ package enum RecordCoding {
     package static func seal(_ secret: [UInt8], for owner: RecordReference, environment: EngineEnvironment) throws -> [UInt8] {
         OperationMeter.note(.seal)
         let nonce = try AES.GCM.Nonce(data: environment.random.bytes(12))
-        let box = try AES.GCM.seal(secret, using: environment.masterKey, nonce: nonce, authenticating: associatedData(owner))
+        let box = try AES.GCM.seal(secret, using: environment.masterKeys.sealing, nonce: nonce, authenticating: associatedData(owner))
         return Array(nonce) + box.ciphertext + box.tag
     }
 
-    /// Decrypts a sealed secret. Throws an error that names the record if the master key, the record or any byte differs.
-    package static func open(_ sealed: [UInt8], for owner: RecordReference, masterKey: SymmetricKey) throws -> [UInt8] {
+    /// Decrypts a sealed secret. Throws an error that names the record if no master key sealed it, or the record or any byte differs.
+    package static func open(_ sealed: [UInt8], for owner: RecordReference, masterKeys: MasterKeys) throws -> [UInt8] {
+        try opened(sealed, for: owner, masterKeys: masterKeys).secret
+    }
+
+    /// Encrypts a sealed secret again, with the first master key. Returns `nil` if that key sealed it. Throws as
+    /// ``open(_:for:masterKeys:)``.
+    static func resealed(_ sealed: [UInt8], for owner: RecordReference, environment: EngineEnvironment) throws -> [UInt8]? {
+        let (secret, key) = try opened(sealed, for: owner, masterKeys: environment.masterKeys)
+        return key == 0 ? nil : try seal(secret, for: owner, environment: environment)
+    }
+
+    /// Decrypts a sealed secret. Also returns the place of the master key that sealed it.
+    static func opened(
+        _ sealed: [UInt8], for owner: RecordReference, masterKeys: MasterKeys
+    ) throws -> (secret: [UInt8], key: Int) {
         OperationMeter.note(.open)
-        do {
-            let box = try AES.GCM.SealedBox(combined: sealed)
-            return [UInt8](try AES.GCM.open(box, using: masterKey, authenticating: associatedData(owner)))
-        } catch {
-            throw StoreError(
-                .damaged,
-                "The secret in \(owner.kind.rawValue)/\(owner.id) does not open with this master key. Start with the key that sealed it.",
-                underlying: error)
+        var failure: (any Error)?
+        for (index, key) in masterKeys.all.enumerated() {
+            do {
+                let box = try AES.GCM.SealedBox(combined: sealed)
+                return ([UInt8](try AES.GCM.open(box, using: key, authenticating: associatedData(owner))), index)
+            } catch {
+                failure = error
+            }
         }
+        throw StoreError(
+            .damaged,
+            "The secret in \(owner.kind.rawValue)/\(owner.id) does not open with this master key. Start with the key that sealed it.",
+            underlying: failure)
     }
 
     private static func associatedData(_ owner: RecordReference) -> [UInt8] {
@@ -72,12 +90,22 @@ package struct AssertionUse: Sendable {
     private let name: String
     private let end: Date
 
-    /// Identifies the use by `jti` and issuer, because ids are unique for each issuer only. `end` is the last second in which the assertion
-    /// is accepted, since 1970.
+    /// Identifies the use by `jti` and issuer, because ids are unique for each issuer only.
+    /// - Parameter end: The last second in which the assertion is accepted, in seconds since 1970.
     package init(of id: String, by issuer: String, until end: Double) {
-        name = Base64URL.encode(Array(SHA256.hash(data: Array("\(issuer)\u{0}\(id)".utf8))))
+        name = Self.name(of: id, by: issuer)
         self.end = Date(clampingNumericDate: end)
     }
+
+    private static func name(of id: String, by issuer: String) -> String {
+        Base64URL.encode(Array(SHA256.hash(data: Array("\(issuer)\u{0}\(id)".utf8))))
+    }
+
+    /// The row that shows whether an assertion was used before.
+    package static func row(of id: String, by issuer: String) -> Lookup.Node { .record(.assertionID, id: name(of: id, by: issuer)) }
+
+    /// The row that shows whether the assertion was used before.
+    package var row: Lookup.Node { .record(.assertionID, id: name) }
 
     /// Stores the id; conflicts if it is stored already.
     package var change: Change { .put(Record(kind: .assertionID, id: name, expiresAt: end, payload: [])) }

@@ -1,8 +1,8 @@
 package import Foundation
 internal import Store
 
-/// The state of a recovery on the hosted pages; a part of its ``Recovery``. Its token is valid only on the pages, in the browser that
-/// started it.
+/// The state of a recovery on the hosted pages; a part of its ``Recovery``. The state token of such a recovery is valid only on the pages,
+/// in the browser to which the recovery is bound.
 package struct RecoveryPage: Sendable, Equatable, Codable {
     /// The message about the previous step.
     package enum Notice: String, Sendable, Codable {
@@ -16,14 +16,14 @@ package struct RecoveryPage: Sendable, Equatable, Codable {
     package var browser: BrowserBinding
     /// The digest of the correct code; `nil` before the user entered it.
     package var acceptedCode: [UInt8]?
-    /// The number of repeated codes from browsers that have only the secret from before the proof.
+    /// The number of repeated codes from browsers that have only the secret from before the proof; `nil` for none.
     package var repeatedCodes: Int?
-    /// The token of the sign-in that the recovery was started from, encrypted; `nil` for none.
+    /// The encrypted token of the sign-in from which the recovery was started; `nil` for none.
     package var signIn: [UInt8]?
     /// The languages that the application requested.
     package var locales: [String] = []
     package var notice: Notice? { didSet { noticeUntil = nil } }
-    /// When the notice becomes obsolete; `nil` for a notice that stays until the next step.
+    /// The time when the notice becomes obsolete; `nil` for a notice that stays until the next step.
     package var noticeUntil: Date?
     /// The rules that the last new password violated; `nil` for none.
     package var violatedRules: [PasswordRule]?
@@ -34,7 +34,7 @@ extension RecoveryPage {
     package func notice(at now: Date) -> Notice? { noticeUntil.map { now < $0 } ?? true ? notice : nil }
 }
 
-/// The page on which a recovery starts.
+/// The browser and the sign-in from which a recovery starts on the hosted pages.
 package struct RecoveryBeginning: Sendable {
     /// The secret of the browser.
     package var browser: String
@@ -57,8 +57,8 @@ extension RecoveryPage {
             Array(beginning.signIn.utf8), for: RecordReference(.transaction, transactionID), environment: environment)
     }
 
-    /// Creates the state of a recovery that continues by a mailed link, in any browser. Only the browser that started it returns to the
-    /// sign-in.
+    /// Creates the state of a recovery that continues by a mailed link, in any browser. Only the browser that started the recovery returns
+    /// to the sign-in.
     package init(in start: String, bound: String, continuing earlier: RecoveryPage?) {
         browser = BrowserBinding(start)
         browser.bind(to: bound)
@@ -66,11 +66,11 @@ extension RecoveryPage {
         (signIn, locales) = (earlier.signIn, earlier.locales)
     }
 
-    /// Returns the token of the sign-in that the recovery was started from; `nil` for none.
+    /// Returns the token of the sign-in from which the recovery was started; `nil` for none.
     package func signInToken(of transactionID: String, environment: EngineEnvironment) throws -> String? {
         try signIn.map {
             let secret = try RecordCoding.open(
-                $0, for: RecordReference(.transaction, transactionID), masterKey: environment.masterKey)
+                $0, for: RecordReference(.transaction, transactionID), masterKeys: environment.masterKeys)
             return String(decoding: secret, as: UTF8.self)
         }
     }

@@ -1,6 +1,7 @@
 package import Foundation
 package import Store
 
+/// The parameters of a new recovery.
 package struct RecoveryRequest: Sendable {
     package var kind: Recovery.Kind
     /// The user name as entered.
@@ -14,7 +15,7 @@ package struct RecoveryRequest: Sendable {
     /// The factors that the client can present after the recovery; `nil` for every factor of the user.
     package var presentable: Set<FactorKind>?
     package var rules: DoorRules
-    /// The page on which the recovery starts; `nil` at an API.
+    /// The browser and the sign-in from which the recovery starts on the hosted pages; `nil` at an API.
     package var page: RecoveryBeginning?
 
     package init(
@@ -26,19 +27,18 @@ package struct RecoveryRequest: Sendable {
     }
 }
 
-/// A recovery that was started. For an unknown user name only the messages differ.
+/// The response to the start of a recovery. An unknown user name gets the same response, but no message is sent.
 package struct BegunRecovery: Sendable {
     package let expiresAt: Date
     /// The state token of a recovery that asks for a code; `nil` for every other recovery.
     package var stateToken: String?
-    /// The token that a trusted caller gets; `nil` if it was mailed.
+    /// The token that a trusted caller gets; `nil` for every other recovery.
     package var recoveryToken: String?
 }
 
 extension Engine {
-    /// Counts the attempt, and reads the account. Throws ``RecoveryRefusal``. Unknown user names follow the same steps until a code is
-    /// correct, so that responses do not reveal whether an account exists. A trusted caller that names no channel gets the token, or the
-    /// reason of the error.
+    /// Counts the attempt, and reads the account. Unknown user names follow the same steps until a code is correct, so that responses do
+    /// not reveal whether an account exists. Only a trusted caller that names no channel learns this. Throws ``RecoveryRefusal``.
     package func recoveryStart(
         _ request: RecoveryRequest, _ reading: Reading<some Sendable>, _ context: RequestContext
     ) throws -> RecoveryStart {
@@ -72,7 +72,7 @@ extension Engine {
         return start
     }
 
-    /// Plans the start of a recovery; throws ``RecoveryRefusal`` to a trusted caller only.
+    /// Plans the start of a recovery. Throws ``RecoveryRefusal`` only for a trusted caller that names no channel.
     package func begin(_ found: RecoveryStart, context: RequestContext) throws -> Plan<BegunRecovery> {
         guard let channel = found.request.channel else { return try startTrusted(found, context) }
         return try channel == .email ? mailLink(found, context) : sendCode(found, by: channel, context)
@@ -106,7 +106,7 @@ extension Engine {
         return Plan(BegunRecovery(expiresAt: transaction.expiresAt, recoveryToken: token), writes)
     }
 
-    /// Plans a mail with a link. Without a recipient, the writes and the response are the same, and the token is discarded.
+    /// Plans a mail with a link. Without a recipient, the response and the cost of the writes are the same, and the token is discarded.
     private func mailLink(_ found: RecoveryStart, _ context: RequestContext) throws -> Plan<BegunRecovery> {
         let transaction = try transaction(
             found, stage: .token, user: found.recipient, lifetime: Recovery.tokenLifetime, context: context)
@@ -122,7 +122,8 @@ extension Engine {
                 writes.log(unsent: refusal, to: user)
             }
         } else {
-            writes += try messagePacer.decoy(.email, for: found.request.username, now: context.now)
+            writes += try messagePacer.decoy(
+                .email, for: found.request.username, limit: found.snapshot.rateLimits.messages, now: context.now)
         }
         return Plan(begun, writes)
     }
@@ -149,7 +150,9 @@ extension Engine {
         } else {
             // Does the same work as for a known user name.
             _ = environment.digest(ofCode: try environment.makeCode(), enrollment: "", owner: transaction.id)
-            writes += [try found.account.idleWrite()] + (try messagePacer.decoy(channel, for: request.username, now: context.now))
+            writes += [try found.account.idleWrite()]
+            writes += try messagePacer.decoy(
+                channel, for: request.username, limit: found.snapshot.rateLimits.messages, now: context.now)
             writes.log("user.mfa.code.send", .denied, reason: found.reason, userID: found.user?.value.id)
         }
         if request.page != nil {
@@ -178,9 +181,9 @@ package struct RecoveryStart: Sendable {
     let isOpen: Bool
     /// The destination of the code or the link; `nil` if none is sent.
     let destination: CodeDestination?
-    /// The phone enrolment of the destination.
+    /// The phone enrollment of the destination; `nil` for mail.
     let enrollment: Enrollment?
-    /// The reason for the log.
+    /// The channel, or the reason why no message is sent; for the log.
     let reason: String
     /// The changes that count the recovery towards the limit of its user name.
     fileprivate(set) var counts: [Change] = []
@@ -235,7 +238,7 @@ package struct RecoveryStart: Sendable {
 }
 
 extension SignInTransaction {
-    /// Issues a single-use token for the sign-in.
+    /// Returns the change that issues a single-use token for the sign-in.
     package func issue(_ kind: TicketKind, _ token: String) -> Change {
         let owner = RecordReference(.transaction, id)
         return .issue(Ticket(kind: kind, digest: TicketDigest(of: token), owner: owner, use: .once, expiresAt: expiresAt))

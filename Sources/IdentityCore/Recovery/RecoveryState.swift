@@ -8,9 +8,9 @@ package struct RecoveryState: Sendable {
     package let user: StoredUser
     package let subject: SignInTransaction.Subject
     package let context: RequestContext
-    /// Whether the request was read before.
+    /// Whether this is a repeated read for the same request.
     package let isRepeated: Bool
-    /// The wrong guesses of all users in this hour.
+    /// The number of wrong guesses of all users in this hour.
     let budget: RecoveryBudget
 
     package var transaction: SignInTransaction { stored.value }
@@ -23,7 +23,7 @@ package struct RecoveryState: Sendable {
     /// - Parameters:
     ///   - kind: The kind of the token; all but state tokens are single-use.
     ///   - browser: The secret of the browser on the hosted pages; `nil` at an API.
-    ///   - context: The time, for expiry; the origin, for known devices.
+    ///   - context: The request, whose time decides about expiry and whose origin decides about known devices.
     package init(
         _ token: String, of kind: TicketKind = .stateToken, browser: String? = nil, _ reading: Reading<some Sendable>,
         context: RequestContext
@@ -47,6 +47,15 @@ package struct RecoveryState: Sendable {
         (self.context, isRepeated) = (context, reading.isRepeated)
         budget = try view.recoveryBudget(at: context.now)
     }
+
+    /// Creates the state of a new sign-in, which is no recovery, as its commit will store it.
+    package init(
+        committing transaction: SignInTransaction, of user: StoredUser, _ subject: SignInTransaction.Subject, snapshot: OrgSnapshot,
+        context: RequestContext
+    ) {
+        (stored, self.user, self.subject) = (StoredTransaction(transaction, version: 1), user, subject)
+        (self.snapshot, self.context, isRepeated, budget) = (snapshot, context, false, RecoveryBudget())
+    }
 }
 
 extension SignInTransaction {
@@ -62,12 +71,13 @@ extension StoredUser {
     fileprivate static let unknown = StoredUser(new: User(id: "", login: "", createdAt: .distantPast), origin: .api)
 }
 
-/// An expected error of a recovery. Each endpoint encodes it in its protocol.
+/// An expected error of a recovery. Each endpoint encodes the error in its protocol.
 package enum RecoveryRefusal: Error, Sendable, Equatable {
     /// The organization has no policy for recoveries.
     case notEnabled
-    /// No recovery that can continue belongs to the token; the reason is for the log.
+    /// The token belongs to no recovery that can continue; the reason is for the log.
     case over(_ reason: String)
+    /// The recovery waits for another input.
     case otherStage
     /// The request names no channel for the message, and the caller is not allowed to get the token.
     case noChannel
@@ -77,11 +87,11 @@ package enum RecoveryRefusal: Error, Sendable, Equatable {
     case paced(CodeRefusal)
     /// Too many passwords wait to be hashed.
     case busy(until: Date)
-    /// The code was wrong. `signal` is reported if the guess counts against the limit of the organization; otherwise it is `nil`.
+    /// The code was wrong. `signal` is `nil` if the guess does not count towards the organization's limit.
     case wrongCode(signal: SecuritySignal?)
     case wrongAnswer(signal: SecuritySignal?)
     case unacceptablePassword([PasswordRule])
-    /// There is no such user; only a trusted caller gets this error.
+    /// The user does not exist; only a trusted caller gets this error.
     case unknownUser
     /// The account cannot be recovered; only a trusted caller gets this error.
     case closedAccount(Recovery.Kind)

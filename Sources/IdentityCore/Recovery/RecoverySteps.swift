@@ -31,14 +31,15 @@ package struct RecoveryDecision: Sendable {
     package var step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
     /// The writes to commit in addition to the effects.
     package var writes = Writes()
-    /// The error if the user may try again.
+    /// The error response if the outcome permits another try.
     package var wrong = RecoveryRefusal.wrongCode(signal: nil)
 }
 
 /// The steps of a recovery with a state token. An endpoint admits an action in its read, runs the check, and commits the decision.
 extension Engine {
-    /// Rejects an action at another stage, or over a limit. Counts it once per request: `isCounted` says whether it is counted already,
-    /// by default if the request was read before.
+    /// Checks that the recovery waits for an action and that no limit is exceeded; counts an attempt once per request. Throws
+    /// ``RecoveryRefusal``.
+    /// - Parameter isCounted: Whether the attempt is counted already; `nil` uses ``RecoveryState/isRepeated``.
     package func admit(_ input: RecoveryInput, _ state: RecoveryState, isCounted: Bool? = nil) throws(RecoveryRefusal) {
         guard state.recovery?.stage == input.stage else { throw .otherStage }
         switch input {
@@ -49,7 +50,7 @@ extension Engine {
         }
     }
 
-    /// The slow check of an action; `nil` for none, and at another stage.
+    /// Returns the slow check that an action needs; `nil` if it needs none, or if the recovery is at another stage.
     package func check(_ input: RecoveryInput, _ state: RecoveryState) -> Check<RecoveryVerdict>? {
         guard state.recovery?.stage == input.stage else { return nil }
         let (user, policy, origin) = (state.user.value, state.snapshot.passwordPolicy, state.subject.origin)
@@ -67,7 +68,7 @@ extension Engine {
         }
     }
 
-    /// Decides on an action. Throws ``RecoveryRefusal`` if it changes nothing.
+    /// Decides on an action. Throws ``RecoveryRefusal`` if the action changes nothing.
     package func decide(_ input: RecoveryInput, _ verdict: RecoveryVerdict?, _ state: RecoveryState) throws -> RecoveryDecision {
         switch (input, verdict) {
         case (.code(let code, let nextSecret), _): return try verify(code, nextSecret: nextSecret, state)
@@ -81,7 +82,7 @@ extension Engine {
         }
     }
 
-    /// Counts an attempt of the user, once per request. Throws if it is over a limit.
+    /// Counts an attempt of the user, once per request. Throws ``RecoveryRefusal/tooManyAttempts(_:reason:)`` over a limit.
     package func countAttempt(_ state: RecoveryState, isCounted: Bool? = nil) throws(RecoveryRefusal) {
         guard !(isCounted ?? state.isRepeated) else { return }
         let attempts = countAttempt(
@@ -92,8 +93,8 @@ extension Engine {
         }
     }
 
-    /// Whether codes or answers of this recovery are ignored: after too many wrong codes of this user, or, at an unknown origin, after too
-    /// many wrong codes of all users.
+    /// Whether the recovery ignores a code or an answer. Codes are ignored after too many wrong codes of this user. Codes and answers from
+    /// an unknown origin are ignored after too many wrong guesses of all users.
     private func isClosed(_ state: RecoveryState, isAnswer: Bool = false) -> Bool {
         let (user, now) = (state.user.value, state.context.now)
         if !isAnswer, user.guessedCodes?.isClosed(at: now) == true { return true }
@@ -126,9 +127,16 @@ extension Engine {
     }
 
     /// The digest by which a recovery on the pages recognizes its code.
-    package func acceptedDigest(of code: String, for transactionID: String) -> [UInt8] {
-        environment.digest(ofCode: String(code.prefix(64).filter { $0 != " " }), enrollment: "accepted", owner: transactionID)
+    private func acceptedDigest(of code: String, for transactionID: String) -> [UInt8] {
+        environment.digest(ofCode: Self.digits(of: code), enrollment: "accepted", owner: transactionID)
     }
+
+    /// Whether a code is the one that a recovery on the pages accepted.
+    package func isAccepted(_ code: String, digest: [UInt8], for transactionID: String) -> Bool {
+        environment.isDigest(digest, ofCode: Self.digits(of: code), enrollment: "accepted", owner: transactionID)
+    }
+
+    private static func digits(of code: String) -> String { String(code.prefix(64).filter { $0 != " " }) }
 
     /// Returns the changes that count a message of this recovery.
     private func countMessage(_ state: RecoveryState) throws(RecoveryRefusal) -> [Change] {
@@ -137,12 +145,12 @@ extension Engine {
         } catch let refusal as CodeRefusal {
             throw .paced(refusal)
         } catch {
-            // The count cannot be encoded, which does not happen.
+            // Encoding the count cannot fail.
             throw .otherStage
         }
     }
 
-    /// Decides to send the code again. If none can be sent, only the messages differ.
+    /// Decides to send the code again. If no code can be sent, the response is the same.
     private func resend(_ state: RecoveryState) throws -> RecoveryDecision {
         var decision = RecoveryDecision(step: (state.transaction, .recovering, []))
         decision.writes += try countMessage(state)
@@ -158,7 +166,8 @@ extension Engine {
             }
         } else {
             // Does the same work for an unknown user name.
-            decision.writes += try messagePacer.decoy(state.channel, for: state.transaction.id, now: state.context.now)
+            decision.writes += try messagePacer.decoy(
+                state.channel, for: state.transaction.id, limit: state.snapshot.rateLimits.messages, now: state.context.now)
             decision.writes.log("user.mfa.code.send", .denied, reason: "\(state.channel.rawValue): nothing that could be reached")
         }
         return decision
@@ -171,7 +180,7 @@ extension Engine {
             isClosed
             ? transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: now)
             : transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: now)
-        // A repeated code must not give access to what the answer proved.
+        // After the correct answer, a repetition of the code alone must not continue the recovery.
         if isRight { step.0.recovery?.page?.acceptedCode = nil }
         // A concurrent wrong answer, which may close the question, causes a conflict.
         let condition = isRight && !step.2.writesUser ? [state.user.unchanged] : []
@@ -194,7 +203,7 @@ extension RecoveryState {
         // A recovery from a page, and an activation by mail, continue on pages only, where they do not sign the user in.
         guard browser != nil || (recovery?.page == nil && recovery?.isMailed != true) else { throw .over("\(kind.rawValue): of a page") }
         var begun = transaction
-        // The sign-in starts now. Ending all sessions before this request does not cancel it.
+        // The sign-in starts now, so a sign-out everywhere before this request does not cancel it.
         begun.meet(user.value)
         change(&begun)
         // Set before the step, because a recovery on a page does not end in a session token.
@@ -210,7 +219,7 @@ extension RecoveryState {
 }
 
 extension [Enrollment] {
-    /// Returns the phone enrolment to which a recovery sends its code.
+    /// Returns the phone enrollment to which a recovery sends its code; `nil` for none.
     func telephone(for channel: CodeChannel) -> Enrollment? {
         let active = filter { $0.status == .active }
         return active.first { $0.sentCode?.channel == channel } ?? active.first { $0.sentCode?.destination.phoneNumber != nil }

@@ -1,16 +1,15 @@
 package import Store
 
-/// The response of a decision, and everything that it causes: the changes and log events, which the runner commits, and the deliveries,
-/// which it hands over after the commit
-/// (``Engine/transact(_:byConfiguration:read:check:needsMore:decide:)``).
+/// The response of a decision, with its changes and log events, which the runner commits, and its deliveries, which the runner hands over
+/// after the commit (``Engine/transact(_:byConfiguration:read:check:needsMore:decide:)``).
 package struct Plan<Answer: Sendable>: Sendable {
     /// The use of a client assertion, a DPoP proof or a device's signed response, each of which is accepted once.
     package struct SingleUse: Sendable {
-        /// Stores the use; conflicts if it is stored already.
+        /// The change that stores the use; it conflicts if the use is stored already.
         package var change: Change
-        /// The response to a request that presents it again.
+        /// The response to a repeated use.
         package var refused: Answer
-        /// The log event of that response; `nil` for none.
+        /// The log event of a repeated use; `nil` for none.
         package var event: LoggedEvent?
 
         package init(change: Change, refused: Answer, event: LoggedEvent? = nil) {
@@ -18,11 +17,11 @@ package struct Plan<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Applied before ``writes``, in this order, in the same commit.
+    /// The single uses, which are applied before ``writes``, in this order, in the same commit.
     package var uses: [SingleUse] = []
     package var writes: Writes
-    /// The part of ``writes`` that is committed even if one of ``uses`` was used before: the counters of a wrong guess.
-    /// Its outbox is not sent.
+    /// The part of ``writes`` that is committed even if one of ``uses`` is repeated: the counters of a wrong guess. The outbox of this part
+    /// is not sent.
     package var kept = Writes()
     /// The response after everything is committed.
     var answer: Answer
@@ -43,11 +42,14 @@ package struct Plan<Answer: Sendable>: Sendable {
 
 /// The changes and log events of a decision, committed together, and the deliveries that follow the commit.
 package struct Writes: Sendable {
-    /// In the order in which they are applied.
+    /// The changes, in the order in which they are applied.
     package var changes: [Change]
     package var events: [LoggedEvent]
-    /// Handed over after the commit, each at most once.
+    /// The deliveries, which are handed over after the commit, each at most once.
     package var outbox: [OutboxEntry]
+    /// Whether the writes count a wrong guess in a record that several accounts share. Every guess must be counted before its response,
+    /// even if many are concurrent, so the runner permits more conflicts.
+    var countsGuess = false
 
     package init(_ changes: [Change] = [], events: [LoggedEvent] = [], outbox: [OutboxEntry] = []) {
         (self.changes, self.events, self.outbox) = (changes, events, outbox)
@@ -74,12 +76,13 @@ package struct Writes: Sendable {
         a.changes += b.changes
         a.events += b.events
         a.outbox += b.outbox
+        a.countsGuess = a.countsGuess || b.countsGuess
     }
 
     package static func += (a: inout Writes, b: [Change]) { a.changes += b }
 }
 
-/// A push or message that a decision causes, or the signal that logout notifications wait.
+/// A delivery that a decision causes: a push, a message, or the signal that logout notifications are due.
 package enum OutboxEntry: Sendable {
     case push(PushMessage)
     case message(OutgoingMessage)
@@ -115,7 +118,7 @@ package struct LoggedEvent: Sendable, Equatable {
 /// After a conflict, the runner reuses the verdict of an equal check.
 package struct Check<Verdict: Sendable>: Sendable, Equatable {
     private let inputs: any Equatable & Sendable
-    /// Runs outside the store.
+    /// The check itself, which runs outside the store.
     let judge: @Sendable () async throws -> Verdict
 
     package init(of inputs: some Equatable & Sendable, judge: @escaping @Sendable () async throws -> Verdict) {

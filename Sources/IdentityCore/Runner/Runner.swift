@@ -1,27 +1,27 @@
 internal import Foundation
 package import Store
 
-/// The read of a request.
+/// One read of the store for a request: the view, the engine, and the result of the request's check.
 package struct Reading<Verdict: Sendable> {
     package let view: any StoreView
-    /// The source of random bytes and decoys.
+    /// The engine, from which the request gets random bytes and decoys.
     package let engine: Engine
     /// The verdict of the request's check; `nil` before the check.
     package let verdict: Verdict?
-    /// Whether the request was read before. Rate limits count only the first read, so that a retry counts once.
+    /// Whether this is a repeated read for the same request. Rate limits count only the first read.
     package let isRepeated: Bool
-    /// Whether another request committed first.
+    /// Whether a commit of this request conflicted, because another request committed first.
     package let hasConflicted: Bool
 
     package init(view: any StoreView, engine: Engine, verdict: Verdict?, isRepeated: Bool, hasConflicted: Bool) {
         (self.view, self.engine, self.verdict, self.isRepeated, self.hasConflicted) = (view, engine, verdict, isRepeated, hasConflicted)
     }
 
-    /// The configuration in that view. Throws ``StoreError``, also if the store contains no organization yet.
+    /// The configuration in the view. Throws ``StoreError``, also if the store contains no organization yet.
     package var snapshot: OrgSnapshot { get throws { try engine.snapshot(view) } }
 }
 
-/// A view that caches list queries and the configuration's version, so that one read loads the user's enrolments once.
+/// A view that caches list queries and the configuration's version, so that one read loads the user's enrollments once.
 private final class RequestView: StoreView {
     private struct Query: Hashable {
         let kind: RecordKind
@@ -64,7 +64,7 @@ private final class RequestView: StoreView {
 extension Engine {
     /// The maximum number of conflicts of one request. Each conflict means that another request committed first.
     static let attempts = 32
-    /// The maximum number of conflicts after a slow check, whose verdict should not be discarded.
+    /// The maximum number of conflicts after a slow check, whose verdict should not be discarded, and of a plan that counts a guess.
     static let judgedAttempts = 1_000
 
     /// Runs a request that reads state, decides on it and changes it. Without a conflict: one read, an optional check, one commit.
@@ -74,11 +74,12 @@ extension Engine {
     /// - Parameters:
     ///   - byConfiguration: Returns the state if it depends on the configuration only. The runner then decides by the cached configuration,
     ///     without a read, and the commit conflicts if the configuration has changed. A decision without writes is repeated with a read.
-    ///   - lookup: Returns the rows that the read asks for, so that a database can return them in one round trip. The verdict is `nil` in
-    ///     the first read. A call of only some accounts that is not declared takes longer, and so reveals whether an account exists.
+    ///   - lookup: Returns the rows that the read needs, so that a database can return them in one round trip. The verdict is `nil` in the
+    ///     first read. A query that is not declared takes longer; if it is made for some accounts only, the time reveals whether an account
+    ///     exists.
     ///   - read: Reads and decodes the state, synchronously, in one view of the store.
     ///   - check: Returns the slow check that the decision needs; `nil` for none.
-    ///   - needsMore: Whether the decision needs another read, which knows the verdict.
+    ///   - needsMore: Returns whether the decision needs another read, which gets the verdict.
     ///   - decide: Returns the plan, synchronously and without access to the store. The runner can call it several times.
     package func transact<State: Sendable, Verdict: Sendable, Answer: Sendable>(
         _ context: RequestContext, byConfiguration: (OrgSnapshot) throws -> State? = { _ in nil },
@@ -96,7 +97,8 @@ extension Engine {
         var judged: (check: Check<Verdict>, verdict: Verdict)?
         var conflicts = 0
         var isRepeated = false
-        while conflicts < (judged == nil ? Self.attempts : Self.judgedAttempts) {
+        var isCounting = false
+        while conflicts < (judged == nil && !isCounting ? Self.attempts : Self.judgedAttempts) {
             // A request whose client disconnected is completed, unless it met a conflict.
             if conflicts > 0 { try Task.checkCancellation() }
             let (known, isLater, hasConflicted) = (judged?.verdict, isRepeated, conflicts > 0)
@@ -124,6 +126,7 @@ extension Engine {
             }
             let plan = try await store.preparingCommit { try decide(state, verdict) }
             if let answer = try await commit(plan, context: context) { return answer }
+            isCounting = isCounting || plan.writes.countsGuess
             conflicts += 1
         }
         throw StoreError(.unavailable, "The request met other writers \(conflicts) times. Try it again.")
@@ -177,6 +180,7 @@ extension Engine {
         switch try await store.commit(changes) {
         case .committed:
             reportTransactions(writtenBy: changes)
+            reportEvents(plan.writes.events)
             messagePacer.remember(writtenBy: changes)
             if !plan.writes.outbox.isEmpty { courier?.deliver(plan.writes.outbox, of: self) }
             return plan.answer
@@ -188,9 +192,10 @@ extension Engine {
             let counted = try self.changes(of: kept, context: context)
             guard try await store.commit(counted) == .committed else { return nil }
             reportTransactions(writtenBy: counted)
+            reportEvents(kept.events)
             return use.refused
         case .conflict:
-            try await messagePacer.readAgain(changes, from: store)
+            try await messagePacer.readAgain(changes, from: store, now: context.now)
             return nil
         }
     }

@@ -3,12 +3,12 @@ internal import JOSE
 internal import Store
 
 /// A notification to an application that a session has ended (OpenID Connect Back-Channel Logout 1.0 section 2.4), claimed for one
-/// delivery. It is sent only to the URI that the application registered.
+/// delivery. The notification is sent only to the URI that the application registered.
 package struct BackchannelLogout: Sendable {
     /// Seconds for which a logout token is valid: enough for one delivery, too short to be stored and used later.
     static let lifetime: TimeInterval = 120
 
-    /// The same for each delivery of the notification, so that the application recognizes a repetition.
+    /// The id of the notification, the same for each delivery, so that the application recognizes a repetition.
     package var id: String
     package var clientID: String
     package var uri: String
@@ -28,22 +28,27 @@ package enum LogoutDeliveryResult: Sendable, Equatable {
     case delivered
     /// The application rejected the notification. It is not sent again.
     case refused(reason: String)
-    /// The application could not be reached, or has a problem of its own. The notification is sent again later.
+    /// The application could not be reached, or reported an error of its own. The notification is sent again later.
     case failed(reason: String)
     /// The server stops. Another server, or the next start, sends the notification.
     case interrupted
 }
 
-/// A notification that waits for its delivery; the payload of a record. It is committed with the end of the session, so that a crash loses
-/// none. Several servers share the waiting notifications: a claim moves ``dueAt`` into the future by a compare-and-swap.
+/// A notification that waits for its delivery; the payload of a record. The end of a session and its notifications are committed
+/// together, so that a crash loses none. Several servers share the waiting notifications: a claim moves ``dueAt`` into the future by a
+/// compare-and-swap.
 private struct LogoutNotice: Codable, Sendable {
-    /// Seconds after which another server may send a claimed notification. Longer than the lifetime of its token by more than the difference
-    /// of two servers' clocks, so that two servers never send at the same time.
+    /// Seconds after which another server may send a claimed notification. Longer than the lifetime of its token by more than the
+    /// difference of two servers' clocks, so that two servers never send at the same time.
     static let lease: TimeInterval = 180
-    /// Seconds until the next delivery, by the number of failed ones. After the last, the server gives up.
+    /// Seconds until the next delivery, after one, two and three failed deliveries. After the fourth, the server gives up.
     static let pauses: [TimeInterval] = [60, 300, 1_800]
-    /// Seconds for which a notification is kept, whatever happens to it.
+    /// Seconds after which a notification is removed in any case.
     static let retention: TimeInterval = 86_400
+    /// Seconds after which no delivery begins. Earlier than the removal, so that the system log records the failure.
+    static let patience = retention - 3_600
+    /// The maximum number of notifications that one transaction reads.
+    static let pageSize = 200
 
     var id: String
     var clientID: String
@@ -52,11 +57,11 @@ private struct LogoutNotice: Codable, Sendable {
     var userID: String
     var sessionID: String
     var createdAt: Date
-    /// When the next delivery begins.
+    /// The time when the next delivery begins.
     var dueAt: Date
     /// The number of deliveries that have begun.
     var deliveries = 0
-    /// The version of the record that it was read from; 0 before it is stored.
+    /// The version of the record from which the notification was read; 0 before the notification is stored.
     var version: Int64 = 0
 
     private enum CodingKeys: String, CodingKey { case id, clientID, server, userID, sessionID, createdAt, dueAt, deliveries }
@@ -79,7 +84,7 @@ private struct LogoutNotice: Codable, Sendable {
 
     var removal: Change { .remove(.logoutNotice, id: id, version: version) }
 
-    /// The removal of a notification that is not delivered, with the log event.
+    /// Returns the writes that remove a notification without a delivery and log this.
     func abandoning(reason: String) -> Writes {
         var writes = Writes([removal])
         writes.log("user.session.end.notice", .failure, reason: reason, userID: userID, clientID: clientID, server: server)
@@ -88,7 +93,7 @@ private struct LogoutNotice: Codable, Sendable {
 }
 
 extension Engine {
-    /// Returns the writes that notify the applications that a session signed in to and that registered a logout URI.
+    /// Returns the writes that notify the applications of a session, if they registered a logout URI.
     package func backchannelLogouts(of session: Session, snapshot: OrgSnapshot, now: Date) -> Writes {
         var writes = Writes()
         for client in session.clients where snapshot.application(client.id)?.receivesLogouts == true {
@@ -96,7 +101,7 @@ extension Engine {
                 let id = try environment.random.identifier(prefix: "LT.")
                 writes += [.put(try LogoutNotice(id: id, client: client, of: session, now: now).record())]
             } catch {
-                // It must not stop the session from ending or other applications from being notified.
+                // This error must not prevent the end of the session or the notification of other applications.
                 writes.log(
                     "user.session.end.notice", .failure, reason: "the notification cannot be stored", userID: session.userID,
                     clientID: client.id, server: client.server)
@@ -106,24 +111,75 @@ extension Engine {
         return writes
     }
 
+    /// The notifications that one search claimed, and the position of the next search.
+    package struct LogoutClaim: Sendable {
+        package var logouts: [BackchannelLogout] = []
+        /// The position after which the next search begins; `nil` for the first notification.
+        package var position: String?
+    }
+
     /// Claims due notifications for delivery by the caller, who must report each result to ``completeLogout(_:_:context:)``. Without a
-    /// report, another claim returns the notification after three minutes. Returns at most `limit` notifications.
-    package func claimLogouts(limit: Int, context: RequestContext) async throws -> [BackchannelLogout] {
+    /// report, another claim returns the notification after three minutes. The search begins after `position` and wraps around, so that
+    /// successive searches begin with different notifications. Each page is a transaction of its own.
+    /// - Parameters:
+    ///   - position: The position at which the previous search ended; `nil` for the first notification.
+    ///   - limit: The maximum number of claims.
+    ///   - limitPerClient: The maximum for one application, so that an unreachable application does not delay the others.
+    ///   - claimed: The number of claims that the caller still has, by client. They count towards `limitPerClient`.
+    package func claimLogouts(
+        after position: String? = nil, limit: Int, limitPerClient: Int = .max, claimed: [String: Int] = [:], context: RequestContext
+    ) async throws -> LogoutClaim {
+        var (claim, counts) = (LogoutClaim(position: position), claimed)
+        var hasWrapped = position == nil
+        while claim.logouts.count < limit {
+            let page: LogoutPage
+            do {
+                page = try await claimPage(
+                    after: claim.position, limit: limit - claim.logouts.count, limitPerClient: limitPerClient, claimed: counts,
+                    context: context)
+            } catch  where !claim.logouts.isEmpty {
+                // The caller must deliver the notifications that are claimed already.
+                return claim
+            }
+            claim.logouts += page.logouts
+            for logout in page.logouts { counts[logout.clientID, default: 0] += 1 }
+            claim.position = page.next
+            if page.next == nil {
+                guard !hasWrapped else { break }
+                hasWrapped = true
+            } else if hasWrapped, let position, let next = page.next, next >= position {
+                break
+            }
+        }
+        return claim
+    }
+
+    private struct LogoutPage: Sendable {
+        var logouts: [BackchannelLogout] = []
+        /// The id of the last notification that was examined; `nil` at the end.
+        var next: String?
+    }
+
+    /// Claims the due notifications of one page, and gives up those that cannot be delivered any more.
+    private func claimPage(
+        after position: String?, limit: Int, limitPerClient: Int, claimed: [String: Int], context: RequestContext
+    ) async throws -> LogoutPage {
         try await transact(context) { reading in
-            // Reads all waiting ones if need be: those of an application that cannot be reached must not hide those of others.
-            var (due, position) = ([LogoutNotice](), String?.none)
-            repeat {
-                let page = try reading.view.records(.logoutNotice, after: position, limit: 500).map(LogoutNotice.init)
-                due += page.filter { $0.dueAt <= context.now }
-                position = page.count == 500 ? page.last?.id : nil
-            } while position != nil && due.count < limit
-            return (due: Array(due.prefix(limit)), snapshot: due.isEmpty ? nil : try reading.snapshot)
-        } decide: { (found: (due: [LogoutNotice], snapshot: OrgSnapshot?)) in
-            guard let snapshot = found.snapshot else { return Plan([]) }
-            var (claimed, writes) = ([BackchannelLogout](), Writes())
-            for notice in found.due {
+            let page = try reading.view.records(.logoutNotice, after: position, limit: LogoutNotice.pageSize).map(LogoutNotice.init)
+            let hasDue = page.contains { $0.dueAt <= context.now }
+            return (page: page, snapshot: hasDue ? try reading.snapshot : nil)
+        } decide: { (found: (page: [LogoutNotice], snapshot: OrgSnapshot?)) in
+            var (result, writes, counts) = (LogoutPage(), Writes(), claimed)
+            for notice in found.page {
+                guard result.logouts.count < limit else { return Plan(result, writes) }
+                result.next = notice.id
+                guard let snapshot = found.snapshot, notice.dueAt <= context.now else { continue }
                 guard notice.deliveries <= LogoutNotice.pauses.count else {
                     writes += notice.abandoning(reason: "the last delivery did not end")
+                    continue
+                }
+                guard context.now < notice.createdAt.addingTimeInterval(LogoutNotice.patience) else {
+                    writes += notice.abandoning(reason: "it waited too long")
                     continue
                 }
                 // The application may have been removed since the session ended.
@@ -133,6 +189,7 @@ extension Engine {
                     writes += [notice.removal]
                     continue
                 }
+                guard counts[notice.clientID, default: 0] < limitPerClient else { continue }
                 var next = notice
                 next.deliveries += 1
                 next.dueAt = context.now.addingTimeInterval(LogoutNotice.lease)
@@ -141,17 +198,19 @@ extension Engine {
                     continue
                 }
                 writes += [.put(try next.record())]
-                claimed.append(
+                counts[notice.clientID, default: 0] += 1
+                result.logouts.append(
                     BackchannelLogout(
                         id: notice.id, clientID: notice.clientID, uri: uri, token: token,
                         expiresAt: context.now.addingTimeInterval(BackchannelLogout.lifetime), delivery: next.deliveries))
             }
-            return Plan(claimed, writes)
+            if found.page.count < LogoutNotice.pageSize { result.next = nil }
+            return Plan(result, writes)
         }
     }
 
-    /// Reports the result of a claimed delivery. A failed delivery is repeated after one, five and thirty minutes; then the server gives up,
-    /// and the system log records it. A report has no effect if another server has claimed the notification meanwhile.
+    /// Reports the result of a claimed delivery. A failed delivery is repeated after one, five and thirty minutes. Then the server gives
+    /// up, and the system log records this. A report has no effect if another server has claimed the notification meanwhile.
     package func completeLogout(_ logout: BackchannelLogout, _ result: LogoutDeliveryResult, context: RequestContext) async throws {
         try await transact(context) { reading in
             try reading.view.record(.logoutNotice, id: logout.id).map(LogoutNotice.init)
@@ -182,13 +241,13 @@ extension Engine {
 }
 
 extension Application {
-    /// Whether it is notified when a session that signed in to it ends.
+    /// Whether the application is notified of the end of its sessions.
     fileprivate var receivesLogouts: Bool { isActive && backchannelLogoutURI != nil }
 }
 
 extension LogoutNotice {
-    /// Returns the signed logout token. `sid` equals the `sid` of the ID tokens. The token has no `nonce`, so that it cannot be used as an ID
-    /// token; `typ` and `events` identify it.
+    /// Returns the signed logout token. `sid` equals the `sid` of the ID tokens. The token has no `nonce`, so that it cannot be used as an
+    /// ID token; `typ` and `events` mark it as a logout token.
     fileprivate func token(
         for application: Application, of server: AuthorizationServerDefinition, snapshot: OrgSnapshot, now: Date
     ) throws -> String {

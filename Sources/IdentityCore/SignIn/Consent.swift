@@ -3,7 +3,7 @@ package import Foundation
 internal import JOSE
 package import Store
 
-/// The scopes that a user allowed a client, stored so that the user is asked only once.
+/// The scopes to which a user consented for a client, stored so that the user is asked only once.
 package struct Consent: Sendable, Equatable, Codable {
     package var userID: String
     package var clientID: String
@@ -21,7 +21,7 @@ package struct Consent: Sendable, Equatable, Codable {
 
     private enum CodingKeys: String, CodingKey { case userID, clientID, server, scopes, updatedAt }
 
-    /// A digest of user, client and server, so that each combination has one record.
+    /// Returns a digest of user, client and server, so that each combination has one record.
     static func recordID(userID: String, clientID: String, server: String?) -> String {
         let text = [userID, clientID, server ?? "."].joined(separator: "\u{0}")
         return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8))))
@@ -42,10 +42,10 @@ extension Consent {
 }
 
 extension Application {
-    /// Whether the user must confirm a sign-in that their session alone would answer. Any program on a device can open the browser, listen
-    /// on a loopback port and claim a URL scheme. PKCE proves only that the program that redeems the code also sent the request. A stored
-    /// consent does not count, because another program may have obtained it. No confirmation is needed if the request has an ID token that
-    /// was issued in the session `sessionID`.
+    /// Whether the user must confirm a sign-in for which the session alone would suffice. Any program on a device can open the browser,
+    /// listen on a loopback port and claim a URL scheme. PKCE proves only that the program that redeems the code also sent the request. A
+    /// stored consent does not count, because another program may have obtained it. No confirmation is needed if the request has an ID
+    /// token that was issued in the session `sessionID`.
     package func needsConfirmation(of request: AuthorizationRequest, in sessionID: String?) -> Bool {
         guard silentSignIn == .assured, !isConfidential, !request.redirectURI.hasPrefix("https://") else { return false }
         return request.hintedSessionID == nil || request.hintedSessionID != sessionID
@@ -60,9 +60,17 @@ extension StoreView {
 
     /// Whether to ask the user for consent: if the client requests it, or if the application requires it and a scope is not yet allowed.
     package func needsConsent(of userID: String, to request: AuthorizationRequest, by application: Application) throws -> Bool {
-        if request.prompts.contains(.consent) { return true }
-        guard application.consent == .required else { return false }
-        let allowed = try consent(of: userID, to: request)?.scopes ?? []
-        return !request.scopes.allSatisfy(allowed.contains)
+        try request.prompts.contains(.consent)
+            || application.consent == .required
+                && request.needsConsent(by: application, beyond: consent(of: userID, to: request))
+    }
+}
+
+extension AuthorizationRequest {
+    /// Whether to ask the user for consent beyond the stored one: if the client requests it, or if the application requires it and a scope
+    /// is not yet allowed.
+    package func needsConsent(by application: Application, beyond consent: Consent?) -> Bool {
+        if prompts.contains(.consent) { return true }
+        return application.consent == .required && !scopes.allSatisfy((consent?.scopes ?? []).contains)
     }
 }

@@ -5,30 +5,27 @@ internal import NIOConcurrencyHelpers
 package import Store
 
 /// Generates the accounts that replace unknown user names, so that a request without a proof does the same work for every name. A keyed
-/// hash of the name chooses the decoy: it is constant for a name, and an attacker cannot predict it. Decoys have different numbers of
-/// factors, as users have, so that the work for several factors reveals nothing either. Safe from any thread.
+/// hash of the name chooses the decoy: the same decoy for the same name, but an attacker cannot predict which. Decoys have different
+/// numbers of factors, as users have, so that the work for several factors reveals nothing either. Safe from any thread.
 final class DecoyAccounts: Sendable {
-    /// The records that are decoded in place of stored ones.
+    /// The records that are decoded in place of stored records.
     private struct Templates: Sendable {
         let user: Record
         let app: Record
         let device: Record
     }
 
+    fileprivate static let standInID = "decoy"
+
     private let environment: EngineEnvironment
-    private let key: SymmetricKey
     private let templates = NIOLockedValueBox<Templates?>(nil)
 
-    init(environment: EngineEnvironment) {
-        self.environment = environment
-        key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: environment.masterKey, info: Data("countersign decoys".utf8), outputByteCount: 32)
-    }
+    init(environment: EngineEnvironment) { self.environment = environment }
 
     /// Returns the decoy of a user name, known or not.
-    package func decoy(for login: String) throws -> Decoy {
+    func decoy(for login: String, derivedKeys: DerivedKeys) throws -> Decoy {
         OperationMeter.note(.hmac)
-        let digest = Array(HMAC<SHA256>.authenticationCode(for: Data(User.key(forLogin: login).utf8), using: key))
+        let digest = Array(HMAC<SHA256>.authenticationCode(for: Data(User.key(forLogin: login).utf8), using: derivedKeys.decoys))
         let (factors, apps, devices) = Self.profiles[Int(digest[1]) % Self.profiles.count]
         let templates = try made()
         return Decoy(
@@ -44,7 +41,7 @@ final class DecoyAccounts: Sendable {
 
     private func made() throws -> Templates {
         if let known = templates.withLockedValue({ $0 }) { return known }
-        var user = User(id: "decoy", login: "decoy@example.com", passwordHash: nil, createdAt: .distantPast)
+        var user = User(id: Self.standInID, login: "decoy@example.com", passwordHash: nil, createdAt: .distantPast)
         user.profile = ["name": "Decoy Account", "given_name": "Decoy", "family_name": "Account", "email": "decoy@example.com"]
         let app = try Enrollment(
             authenticatorApp: [UInt8](repeating: 0, count: 20), of: user.id, environment: environment, now: .distantPast)
@@ -67,6 +64,8 @@ package struct Decoy: Sendable {
     let factorCount: Int
     let appCount: Int
     let deviceCount: Int
+    /// The id of the user that replaces an unknown one.
+    var standInID: String { DecoyAccounts.standInID }
     fileprivate let user: Record
     fileprivate let app: Record
     fileprivate let device: Record
@@ -89,7 +88,7 @@ package struct Decoy: Sendable {
         }
     }
 
-    /// The record that a failure writes. `version` is that of the record to replace; 0 for the first one.
+    /// Returns the record that a failure writes. `version` is the version of the record to replace; 0 for the first one.
     fileprivate func record(holding user: StoredUser, version: Int64) throws -> Record {
         var record = try user.record(holding: user.value)
         (record.kind, record.id, record.version, record.uniqueKeys) = (.decoy, id, version, ["login": id])
@@ -99,18 +98,18 @@ package struct Decoy: Sendable {
 
 /// The account of a user name before any proof.
 package struct NamedAccount: Sendable {
-    /// `nil` for an unknown name.
+    /// The user; `nil` for an unknown name.
     package let user: StoredUser?
     /// The user, or the decoy for an unknown name.
     package let standIn: StoredUser
     package let decoy: Decoy
     fileprivate let decoyVersion: Int64
-    /// The active factors, if they were requested.
+    /// The active factors; empty if they were not requested.
     package let enrollments: [Enrollment]
-    /// The decoy factors to compare a code with if the user has no authenticator app.
+    /// The decoy factors with which a code is compared if the user has no authenticator app.
     package let decoyApps: [Enrollment]
 
-    /// The write of a failure that changes no account, because every failure writes one record.
+    /// Returns the write of a failure that changes no account. Every failure writes one record, so that the work is the same.
     package func idleWrite() throws -> Change {
         if let user { return .put(try user.record(holding: user.value)) }
         return .put(try decoy.record(holding: standIn, version: decoyVersion))
@@ -120,7 +119,7 @@ package struct NamedAccount: Sendable {
 extension Engine {
     /// Reads the account of a user name, with the same queries and number of decoded records for every name. For use inside `store.read`.
     package func namedAccount(_ login: String, withEnrollments: Bool = false, in view: any StoreView) throws -> NamedAccount {
-        let decoy = try decoys.decoy(for: login)
+        let decoy = try decoys.decoy(for: login, derivedKeys: snapshot(view).derivedKeys)
         let decoyVersion = try view.record(.decoy, id: decoy.id)?.version ?? 0
         let user = try user(login: login, in: view)
         let standIn = try user ?? decoy.decodeUser()
@@ -136,7 +135,8 @@ extension Engine {
 }
 
 extension SignInTransaction.Subject {
-    /// The subject of a user before any proof, sufficient to judge a wrong answer. `nil` if the application no longer exists.
+    /// Creates the subject of a user before any proof, sufficient to judge a wrong answer. Returns `nil` if the application no longer
+    /// exists.
     init?(unproved user: User, of transaction: SignInTransaction, from origin: RequestOrigin, snapshot: OrgSnapshot) {
         guard let application = snapshot.application(of: transaction) else { return nil }
         self.init(

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Store
 
-/// The offer to enrol factors after all required proofs.
+/// The offer to enroll factors after all required proofs.
 package enum FactorOffer: Sendable, Equatable {
     case none
-    /// The user can skip the enrolment.
+    /// The user can skip the enrollment.
     case optional
     /// The policy requires a factor that the user does not have.
     case required
@@ -25,7 +25,7 @@ extension ClassicPolicy {
         case question
         /// A token that an external system verifies.
         case rsa, symantec
-        /// A device with counter-based codes. Only administrators can assign it.
+        /// A device with counter-based codes. Only administrators can assign such a device.
         case hotp
 
         package var kind: FactorKind {
@@ -41,10 +41,10 @@ extension ClassicPolicy {
             }
         }
 
-        /// The channel of its codes; `nil` if it sends none.
+        /// The channel by which the factor's codes are sent; `nil` for a factor without sent codes.
         package var channel: CodeChannel? { CodeChannel.allCases.first { $0.factor == kind } }
 
-        /// Returns the factor of an enrolment; `nil` if the classic API has no such factor.
+        /// Returns the factor of an enrollment; `nil` if the classic API has no such factor.
         package static func of(_ enrollment: Enrollment) -> Factor? {
             switch (enrollment.totp?.provider, enrollment.token?.provider) {
             case (.okta?, _): .oktaTOTP
@@ -54,21 +54,21 @@ extension ClassicPolicy {
         }
     }
 
-    /// The policy for the enrolment of a factor.
+    /// The policy for the enrollment of a factor.
     package enum Enrolling: String, Sendable, Codable {
-        /// Every user must enrol it at the next sign-in.
+        /// Every user must enroll the factor at the next sign-in.
         case required = "REQUIRED"
         case optional = "OPTIONAL"
         case notAllowed = "NOT_ALLOWED"
     }
 
-    /// The factors that users can enrol during a sign-in.
+    /// The factors that users can enroll during a sign-in.
     static let available = Set(Factor.allCases).subtracting([.hotp])
 
     /// The factors that are optional by default: they need no message delivery and no third party.
     private static let standard: Set<Factor> = [.totp, .push]
 
-    /// Returns the policy for the enrolment of a factor.
+    /// Returns the policy for the enrollment of a factor.
     package func enrolling(_ factor: Factor) -> Enrolling {
         guard Self.available.contains(factor) else { return .notAllowed }
         return factors[factor] ?? (Self.standard.contains(factor) ? .optional : .notAllowed)
@@ -79,14 +79,14 @@ extension ClassicPolicy {
         let missing = Factor.allCases.filter { !held.contains($0) }
         if missing.contains(where: { enrolling($0) == .required }) { return .required }
         guard missing.contains(where: { enrolling($0) == .optional }) else { return .none }
-        // After an enrolment, the user can continue with the optional factors. Otherwise only a user without factors is asked.
+        // After an enrollment, the user can continue with the optional factors. Otherwise only a user without factors is asked.
         let isOffered = enrolled > 0 ? rules.contains(.offersOptionalFactors) : offersOptional && held.isEmpty
         return isOffered ? .optional : .none
     }
 }
 
 extension SignInTransaction {
-    /// The requirement to enrol offered factors; `nil` if there is no offer or the user skipped it.
+    /// Returns the requirement to enroll offered factors; `nil` if there is no offer, or the user skipped the offer.
     func offerRequirement(of subject: Subject) -> Requirement? {
         guard subject.offer != .none, subject.offer == .required || !skipsOffer else { return nil }
         return .enrollmentOffer(canSkip: subject.offer == .optional)
@@ -94,7 +94,7 @@ extension SignInTransaction {
 }
 
 extension OrgSnapshot {
-    /// Returns the classic policy for a user; `nil` if the API is off. Push requires an authenticator whose app accepts enrolment tickets.
+    /// Returns the classic policy for a user; `nil` if the API is off. Push requires an authenticator whose app accepts enrollment tickets.
     package func classicPolicy(for user: User) -> ClassicPolicy? {
         var policy = organization.classic
         if phoneAuthenticators(for: user).isEmpty { policy?.factors[.push] = .notAllowed }
@@ -114,7 +114,7 @@ extension StoreView {
             !held.contains(where: \.isStrong)
             && ClassicPolicy.Factor.allCases.contains { $0 != .question && policy.enrolling($0) != .notAllowed }
         if subject.decision.assurance == .twoFactors, let device = transaction.presentedDevice?.digest,
-            let remembered = try rememberedDevice(of: subject.user.id, device: device),
+            let remembered = try rememberedDevices(of: subject.user.id).first(where: { $0.device == device }),
             // Evaluated as of the start of the sign-in, so that an expiry adds no requirement later.
             remembered.counts(for: subject.user, under: policy, at: transaction.createdAt)
         {

@@ -2,13 +2,14 @@ package import Foundation
 package import Store
 
 extension SignInTransaction {
-    /// The change that closes the ticket of a phone that is being enrolled; empty for none.
+    /// The change that closes the ticket of the phone that is being enrolled; empty if there is none.
     package var closingPhone: [Change] { phone.map { [.close(.enrollmentTicket, digest: TicketDigest(bytes: $0.digest))] } ?? [] }
 
-    /// Whether the user may enrol a factor: the sign-in requires or offers it, and the proofs are recent and were made in this sign-in.
+    /// Whether the user may enroll a factor: the sign-in requires or offers it, no proof comes from a session, and the last proof is
+    /// recent.
     package func allowsEnrollment(of subject: Subject, now: Date) -> Bool {
         guard end == nil, inherited == 0, let last = proofs.last,
-            now < last.time.addingTimeInterval(Enrollment.freshness)
+            Enrollment.isFresh(last.time, at: now)
         else { return false }
         return requirement(for: subject).isEnrollment
     }
@@ -20,7 +21,7 @@ extension SignInTransaction {
     }
 }
 
-/// A second factor that a user can enrol on a page.
+/// A second factor that a user can enroll on a page.
 package enum HostedEnrollment: Sendable, Equatable {
     /// A phone that receives pushes in the named app.
     case phone(authenticatorID: String, name: String)
@@ -31,7 +32,7 @@ package enum HostedEnrollment: Sendable, Equatable {
 }
 
 extension OrgSnapshot {
-    /// Returns the factors that a user without a second factor can enrol, in the order of the page.
+    /// Returns the factors that a user without a second factor can enroll, in the order of the page.
     package func enrollable(for user: User) -> [HostedEnrollment] {
         let phones = phoneAuthenticators(for: user).map { HostedEnrollment.phone(authenticatorID: $0.id, name: $0.name) }
         let policy = organization.classic

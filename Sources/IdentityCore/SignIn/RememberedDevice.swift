@@ -2,23 +2,25 @@ package import Foundation
 package import Store
 
 /// A device on which the user proved a second factor, and which replaces that factor in later sign-ins (Documentation/Protocol/Authn.md
-/// §6.4). The digest of the token that it presents identifies it. A new password or a deactivation invalidates it.
+/// §6.4). The digest of the device's token identifies the device. After a new password or a deactivation, the device counts no more.
 package struct RememberedDevice: Sendable, Equatable, Codable {
     /// The maximum time in seconds since the last proof, regardless of the policy.
     static let longest: TimeInterval = 365 * 86_400
-    /// The maximum number per user. A new device replaces the one with the oldest proof.
+    /// The maximum number of devices per user. A new device replaces the one with the oldest proof.
     package static let most = 20
+    /// The maximum number that a request reads. Concurrent sign-ins can exceed ``most`` for a short time.
+    package static let listLimit = 2 * most
     /// The minimum length of a token in bytes, because shorter tokens could be guessed.
     package static let shortestToken = 16
 
     package var id: String
     var userID: String
-    /// The digest of its token.
+    /// The digest of the device's token.
     package var device: [UInt8]
     /// Snapshot of the account at the last proof, to detect later changes.
     package var account: Grant.AccountState
     var createdAt: Date
-    /// When the second factor was last proved on it.
+    /// The time when the user last proved a second factor on the device.
     package var provedAt: Date
     /// The version of the stored record; 0 before it is stored.
     package var version: Int64 = 0
@@ -32,7 +34,7 @@ package struct RememberedDevice: Sendable, Equatable, Codable {
 
     private enum CodingKeys: String, CodingKey { case id, userID, device, account, createdAt, provedAt }
 
-    /// Whether it replaces the second factor of this account.
+    /// Whether the device replaces the second factor of this account.
     func counts(for user: User, under policy: ClassicPolicy, at now: Date) -> Bool {
         guard account.hasPassword(of: user), provedAt <= now else { return false }
         return switch policy.remembering {
@@ -42,7 +44,7 @@ package struct RememberedDevice: Sendable, Equatable, Codable {
         }
     }
 
-    /// The unique key of the record.
+    /// Returns the unique key of a device's record.
     static func key(userID: String, device: [UInt8]) -> String {
         userID + " " + device.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
@@ -62,10 +64,16 @@ extension RememberedDevice {
 }
 
 extension StoreView {
-    /// Returns the user's device with this token digest; `nil` if it is not remembered.
+    /// Returns the user's device with this token digest; `nil` if it is not remembered. Does the same work for every user, so it may
+    /// precede a proof.
     func rememberedDevice(of userID: String, device: [UInt8]) throws -> RememberedDevice? {
         try records(.rememberedDevice, where: "device", is: RememberedDevice.key(userID: userID, device: device), limit: 1).first
             .map(RememberedDevice.init)
+    }
+
+    /// Returns all remembered devices of an identified user.
+    package func rememberedDevices(of userID: String) throws -> [RememberedDevice] {
+        try records(.rememberedDevice, where: "user", is: userID, limit: RememberedDevice.listLimit).map(RememberedDevice.init)
     }
 }
 
@@ -73,7 +81,7 @@ extension StoreView {
 package struct RememberedDeviceSummary: Sendable, Equatable {
     package let id: String
     package let createdAt: Date
-    /// When the second factor was last proved on it.
+    /// The time when the user last proved a second factor on the device.
     package let provedAt: Date
 }
 
@@ -86,7 +94,7 @@ extension Engine {
         }
     }
 
-    /// Removes the user's remembered devices, or only the one with this id, and returns their number.
+    /// Removes the user's remembered devices, or only the device with this id. Returns the number of removed devices.
     package func forgetRememberedDevices(ofUser userID: String, id: String? = nil, context: RequestContext) async throws -> Int {
         try await transact(context) { reading in
             try reading.view.records(.rememberedDevice, where: "user", is: userID, limit: RememberedDevice.most)

@@ -21,8 +21,8 @@ extension StoreView {
             enrollments: enrollments)
     }
 
-    /// Returns the requirements of a sign-in in progress; `nil` if its application no longer exists. `scopes` are those of the tokens, if
-    /// the transaction does not have them yet. Without a `context`, the origin is that of the last proof.
+    /// Returns the requirements of a sign-in in progress; `nil` if its application no longer exists. `scopes` are the scopes of the tokens,
+    /// if the transaction does not have them yet. Without a `context`, the origin is the origin of the last proof.
     package func subject(
         _ user: User, of transaction: SignInTransaction, scopes: [String]? = nil, snapshot: OrgSnapshot, from context: RequestContext?
     ) throws -> SignInTransaction.Subject? {
@@ -32,23 +32,33 @@ extension StoreView {
             contextClasses: transaction.contextClasses, presentable: transaction.presentable, rules: transaction.rules)
         var subject = try subject(user, of: request, snapshot: snapshot)
         subject.origin =
-            try context.map { try origin(of: transaction, by: user.id, snapshot: snapshot, context: $0) } ?? transaction.origin
-            ?? .unknown
+            try context.map { context in
+                // The same query as for all remembered devices, because the user is known.
+                try origin(of: transaction, snapshot: snapshot, context: context) { device in
+                    try rememberedDevices(of: user.id).contains { $0.device == device }
+                }
+            } ?? transaction.origin ?? .unknown
         return try transaction.isForOrganization ? forOrganization(subject, of: transaction, snapshot: snapshot) : subject
     }
 
-    /// Returns the origin of a request; ``RequestOrigin/unknown`` if the application no longer exists. For an unknown name, `userID` is the
-    /// decoy's, so that the work is the same.
+    /// Returns the origin of a request before a proof; ``RequestOrigin/unknown`` if the application no longer exists. For an unknown name,
+    /// `userID` is the decoy's, so that the work is the same.
     func origin(
         of transaction: SignInTransaction, by userID: String, snapshot: OrgSnapshot, context: RequestContext
+    ) throws -> RequestOrigin {
+        try origin(of: transaction, snapshot: snapshot, context: context) { try rememberedDevice(of: userID, device: $0) != nil }
+    }
+
+    /// - Parameter isRemembered: Whether the account remembers the device with a token digest.
+    private func origin(
+        of transaction: SignInTransaction, snapshot: OrgSnapshot, context: RequestContext, isRemembered: ([UInt8]) throws -> Bool
     ) throws -> RequestOrigin {
         guard let application = snapshot.application(of: transaction) else { return .unknown }
         guard let device = transaction.presentedDevice else {
             return RequestOrigin(context, application: application, isOnPages: transaction.rules.contains(.isInBrowser))
         }
         // Another host can plant a cookie, so on pages a device counts only if this server issued its token.
-        let isBelieved =
-            try !device.mustBeIssued || rememberedDevice(of: userID, device: device.digest) != nil
+        let isBelieved = try !device.mustBeIssued || isRemembered(device.digest)
         return RequestOrigin(context, application: application, device: isBelieved ? device.digest : nil)
     }
 }

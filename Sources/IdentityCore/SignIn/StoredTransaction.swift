@@ -2,7 +2,7 @@ package import Foundation
 package import Store
 
 extension SignInTransaction {
-    /// The time in seconds that a transaction and its tickets are kept after they expire, so that late requests get a clear response.
+    /// The time in seconds for which a transaction and its tickets are kept after they expire, so that late requests get a clear response.
     package static let keptAfter: TimeInterval = 600
 
     /// Returns the record that replaces the given version; 0 for a new record.
@@ -10,7 +10,7 @@ extension SignInTransaction {
         var keys = userID.map { ["user": $0] } ?? [:]
         // Only sign-ins with a challenge have this key: many other sign-ins of the user must not hide an open challenge.
         if challenge != nil { keys["challenged"] = userID }
-        // The lookup of a code finds the session by it.
+        // The lookup of a code finds the session by this key.
         keys["session"] = sessionID
         return Record(
             kind: .transaction, id: id, version: version, indexedKeys: keys, expiresAt: expiresAt.addingTimeInterval(Self.keptAfter),
@@ -22,6 +22,8 @@ extension SignInTransaction {
 package struct StoredTransaction: Sendable {
     package var value: SignInTransaction
     package var version: Int64
+
+    init(_ value: SignInTransaction, version: Int64) { (self.value, self.version) = (value, version) }
 
     package init(_ record: Record) throws {
         version = record.version
@@ -35,11 +37,11 @@ package struct StoredTransaction: Sendable {
         }
     }
 
-    /// The change that stores the next state.
+    /// Returns the change that stores the next state.
     package func writing(_ next: SignInTransaction) throws -> Change { .put(try next.record(version: version)) }
 }
 
-/// The members that a transaction of version 0.1 shares with ``SignInTransaction``. It has no `rules`.
+/// The members that a transaction of version 0.1 shares with ``SignInTransaction``. A transaction of that version has no `rules`.
 private struct EarlierTransaction: Decodable {
     let id: String
     let applicationID: String

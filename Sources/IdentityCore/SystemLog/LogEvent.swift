@@ -2,7 +2,7 @@ package import Foundation
 internal import JOSE
 internal import Store
 
-/// One line of the system log: actor, action, outcome and the rule that decided. It never contains a secret.
+/// One line of the system log: actor, action, outcome and the rule that decided. A line never contains a secret.
 package struct LogEvent: Sendable, Equatable, Codable {
     package enum Outcome: String, Sendable, Codable {
         case success
@@ -12,23 +12,23 @@ package struct LogEvent: Sendable, Equatable, Codable {
         case denied
     }
 
-    /// Unique; sorts by time.
+    /// The unique id; ids sort by time.
     package var id: String
     package var time: Date
     /// The action: `user.authentication.password`, `token.grant.refresh`, `grant.revoked`, …
     package var type: String
     package var outcome: Outcome
-    /// The check or rule that decided.
+    /// The check or rule that decided; `nil` for none.
     package var reason: String?
     /// The name of the administrator who acted; `nil` if the user, an application or the server did.
     package var administrator: String?
-    /// `nil` if the user is unknown.
+    /// The user's id; `nil` if the user is unknown.
     package var userID: String?
     package var clientID: String?
-    /// The authorization server's issuer id.
+    /// The authorization server's id; `nil` for the org server, and for an action at no server.
     package var server: String?
     package var requestID: String
-    /// The client's IP address.
+    /// The client's IP address; `nil` if unknown.
     package var address: String?
 }
 
@@ -51,31 +51,30 @@ extension LogEvent {
 }
 
 extension Engine {
-    /// Seconds for which a line of the system log is kept: 90 days.
-    static let logRetention: TimeInterval = 90 * 86_400
-
-    /// Returns the change that writes a line to the system log. Commit it together with the action that it records.
+    /// Returns the change that writes a line to the system log. Commit it together with the action that it records. The line expires after
+    /// the retention time of the configuration that this engine knows; ``removeOldLogLines(now:limit:)`` applies a shorter time later.
     func logEntry(_ logged: LoggedEvent, context: RequestContext) throws -> Change {
         let event = LogEvent(
             id: try LogEvent.makeID(at: context.now, sequence: nextLogNumber(), random: environment.random), time: context.now,
             type: logged.type, outcome: logged.outcome, reason: logged.reason, administrator: context.administrator, userID: logged.userID,
             clientID: logged.clientID,
             server: logged.server, requestID: context.requestID, address: context.address)
+        let policy = latestSnapshot?.systemLog ?? SystemLogPolicy()
         return .put(
             Record(
-                kind: .logEvent, id: event.id, expiresAt: context.now.addingTimeInterval(Self.logRetention),
+                kind: .logEvent, id: event.id, expiresAt: context.now.addingTimeInterval(policy.retention),
                 payload: event.payload))
     }
 }
 
 extension LogEvent {
-    /// Creates an id that sorts by time. It consists of the milliseconds as 12 hexadecimal digits, a counter that orders the lines of one
-    /// process, and 32 random bits that separate processes.
+    /// Creates an id that sorts by time. The id consists of the milliseconds as 12 hexadecimal digits, a counter that orders the lines of
+    /// one process, and 32 random bits that separate processes.
     static func makeID(at time: Date, sequence: UInt32, random: any RandomSource) throws -> String {
         idPrefix(at: time) + hexadecimal(sequence, digits: 8) + (try random.bytes(4)).map { hexadecimal($0, digits: 2) }.joined()
     }
 
-    /// The common prefix of all ids of one millisecond.
+    /// Returns the common prefix of all ids of one millisecond.
     static func idPrefix(at time: Date) -> String {
         hexadecimal(max(0, Int64(clamping: time.timeIntervalSince1970 * 1_000)), digits: 12) + "-"
     }

@@ -1,11 +1,12 @@
-/// Scans JSON text byte by byte, validates it and locates its values, without copying.
+/// A scanner that validates JSON text byte by byte and locates its values, without copying.
 /// Every read checks the byte count. The buffer must outlive the scanner.
 struct JSONScanner {
     /// The range of a string, without its quotation marks.
     struct StringRange {
         var start: Int
         var end: Int
-        /// Whether the string has only ASCII bytes and no escapes. Then its bytes are its value, and equal strings have equal bytes.
+        /// Whether the string has only ASCII bytes and no escapes. The bytes of a plain string are its value, and equal plain strings have
+        /// equal bytes.
         var isPlain: Bool
         var hasEscapes: Bool
     }
@@ -125,7 +126,7 @@ struct JSONScanner {
     }
 
     /// Scans a member name, like ``scanString()``, and rejects long names that are not plain.
-    /// Names are hashed. For text outside ASCII, this takes quadratic time in the number of combining marks, which an attacker could
+    /// Names are hashed. For text outside ASCII, hashing takes quadratic time in the number of combining marks, which an attacker could
     /// exploit.
     @inline(__always)
     mutating func scanName() throws(JOSEError) -> StringRange {
@@ -267,7 +268,7 @@ extension JSONScanner {
         guard bytes.count <= limits.maximumSize else {
             return .failure(JOSEError(.tooLarge, "The JSON text is longer than \(limits.maximumSize) bytes."))
         }
-        var scanner = JSONScanner(bytes: bytes, maximumDepth: limits.maximumDepth)
+        var scanner = JSONScanner(bytes: bytes, maximumDepth: min(limits.maximumDepth, JSONValue.Limits.deepest))
         do throws(JOSEError) {
             let value = try scanner.parseValue(depth: 0)
             try scanner.requireEnd()

@@ -1,4 +1,4 @@
-/// Locates the claims in a payload.
+/// An index of the claims in a payload: their locations, and the times in the registered claims.
 struct ClaimIndex: Sendable {
     /// The location of one claim, with offsets from the start of the payload.
     struct Member: Sendable {
@@ -31,9 +31,9 @@ struct ClaimIndex: Sendable {
         guard bytes.count <= min(limits.maximumSize, Int(UInt32.max)) else {
             throw JOSEError(.tooLarge, "The claims are longer than \(limits.maximumSize) bytes.")
         }
-        maximumDepth = limits.maximumDepth
+        maximumDepth = min(limits.maximumDepth, JSONValue.Limits.deepest)
         members.reserveCapacity(24)
-        var scanner = JSONScanner(bytes: bytes, maximumDepth: limits.maximumDepth)
+        var scanner = JSONScanner(bytes: bytes, maximumDepth: maximumDepth)
         guard scanner.skip(UInt8(ascii: "{")) else { throw JOSEError(.malformed, "The claims are no JSON object.") }
         if !scanner.skip(UInt8(ascii: "}")) {
             repeat { try append(from: &scanner) } while scanner.skip(UInt8(ascii: ","))
@@ -77,7 +77,7 @@ struct ClaimIndex: Sendable {
         }
     }
 
-    /// Records a registered claim. All registered claims have names of three letters.
+    /// Records the claim that was read last, if it is registered. All registered claims have names of three letters.
     private mutating func noteRegistered(
         _ name: (UInt8, UInt8, UInt8), number: JSONScanner.NumberRange?, kind: JSONScanner.Kind, scanner: JSONScanner
     ) throws(JOSEError) {
@@ -150,7 +150,7 @@ struct ClaimIndex: Sendable {
         }
     }
 
-    /// Returns the value of a claim. Never `nil` for a member of this index, because its value has been validated.
+    /// Returns the value of a claim. Never returns `nil` for a member of this index, because its value has been validated.
     func value(of member: Member, in bytes: UnsafeBufferPointer<UInt8>) -> JSONValue? {
         var scanner = JSONScanner(bytes: bytes, maximumDepth: maximumDepth)
         scanner.move(to: Int(member.valueStart))

@@ -3,12 +3,12 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// The exchange of a QR code's ticket for an access token that enrols one phone of the user. It is this project's own grant, for the org
+/// The exchange of a QR code's ticket for an access token that enrolls one phone of the user. It is this project's own grant, for the org
 /// server and the app that is linked to the authenticator.
-/// - The token has the scope `okta.myAccount.appAuthenticator.manage`, a lifetime of five minutes, and no refresh token. It becomes useless
-///   when the sign-in that showed the code ends.
+/// - The token has the scope `okta.myAccount.appAuthenticator.manage`, a lifetime of five minutes, and no refresh token. The token becomes
+///   useless when the sign-in that showed the QR code ends.
 /// - All invalid tickets get the same response. A request of another client does not consume the ticket.
-/// - A reused ticket revokes the grant that it gave, because two parties have it.
+/// - A reused ticket revokes the grant that was issued for it, because two parties have the ticket.
 struct EnrollmentTicketGrant: GrantHandler {
     static let grantType = GrantType.enrollmentTicket
     /// The lifetime of the token in seconds.
@@ -17,13 +17,20 @@ struct EnrollmentTicketGrant: GrantHandler {
 
     private enum Found: Sendable {
         case awaited(AwaitedPhone)
-        /// Exchanged before, for this grant.
+        /// The ticket was exchanged before. This grant was issued for it.
         case used(Grant?, userID: String?)
     }
 
     private let request: AdmittedRequest
     private let digest: TicketDigest
     private let found: Found
+
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(
+            .ticket(
+                .enrollmentTicket, TicketDigest(of: parameters["ticket"] ?? ""),
+                .owner(.account, .named(.session, byKey: "session"))))
+    }
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let view = reading.view
@@ -87,7 +94,7 @@ struct EnrollmentTicketGrant: GrantHandler {
         }
     }
 
-    /// Returns the same response for every invalid ticket.
+    /// Returns the refusal of an invalid ticket. The response is the same for every reason, which only the log shows.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(
             .invalidGrant, "The code is not known, too old, or was used before. Let the sign-in page show another.", reason: reason)

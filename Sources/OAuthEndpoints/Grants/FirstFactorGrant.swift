@@ -23,10 +23,10 @@ package struct FirstFactorGrant: Sendable, Redacted {
     private let scopes: [String]
     private let first: FirstFactor
     private let verifier: any FactorVerifier
-    /// The verdict of an earlier read of the request.
+    /// The verdict of an earlier check of the same request; `nil` for none.
     private let known: GrantVerdict?
 
-    /// Reads the named account, whose name is as typed. With `withEnrollments`, the user's enrolments verify the factor.
+    /// Reads the account of a user name as typed. With `withEnrollments`, the user's enrollments verify the factor. Throws ``Refusal``.
     package init(
         _ response: FactorResponse, of kind: FactorKind, username: String, withEnrollments: Bool = false, _ request: AdmittedRequest,
         reading: Reading<GrantVerdict>, by verifier: (FirstFactor) -> any FactorVerifier
@@ -45,9 +45,9 @@ package struct FirstFactorGrant: Sendable, Redacted {
         self.verifier = verifier(first)
     }
 
-    /// Counts the attempt and verifies the factor.
+    /// Counts the attempt, and returns the check of the factor. Throws ``Refusal`` over a limit.
     func check(_ engine: Engine) throws -> Check<GrantVerdict> {
-        // A refusal over a limit is kept after a conflict: the retry is not counted and could succeed.
+        // A refusal over a limit is kept after a conflict, because the retry is not counted and could succeed.
         if case .failure(let refusal)? = known { throw refusal }
         if !request.isRepeated {
             let attempts = engine.countFirstAttempt(
@@ -61,7 +61,7 @@ package struct FirstFactorGrant: Sendable, Redacted {
             do {
                 return .success(try await judge())
             } catch is PasswordHasher.Overloaded {
-                // Zero in both headers: the limit depends on the load, not on a count.
+                // The limit and the remaining number are 0, because the limit depends on the load and not on a count.
                 let busy = RateLimitStatus(limit: 0, remaining: 0, reset: now.addingTimeInterval(1), isAdmitted: false)
                 return .failure(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))
             }
@@ -70,7 +70,7 @@ package struct FirstFactorGrant: Sendable, Redacted {
 
     func needsMore(_ verdict: GrantVerdict) -> Bool { if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false } }
 
-    /// Takes the step. Issues tokens after the last step, else an `mfa_token`.
+    /// Applies the verdict to the sign-in. Issues tokens if the sign-in is complete, and an `mfa_token` if it requires a second factor.
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let now = request.context.now
         let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier, now: now)
@@ -110,18 +110,19 @@ extension SignInRequest {
 }
 
 extension FactorKind {
-    /// The second factors that a client can present, with the grant of each.
+    /// The second factors that clients can present, and the grant type of each.
     fileprivate static let secondFactorGrantTypes: [FactorKind: String] = [
         .push: GrantType.secondFactorOOB, .sms: GrantType.secondFactorOOB, .voice: GrantType.secondFactorOOB,
         .totp: GrantType.secondFactorOTP,
     ]
 
-    /// The grant by which a client presents the factor as the second one; `nil` if no client can.
+    /// The grant type by which a client presents this factor as the second one; `nil` if clients cannot present it.
     package var secondFactorGrantType: String? { Self.secondFactorGrantTypes[self] }
 }
 
 extension Application {
-    /// Returns the second factors that the client can present: by its grants, and by those that it says it supports (`nil` for all).
+    /// Returns the second factors that the client can present by its enabled grant types. `supported` are the grant types that the request
+    /// names; `nil` for all.
     package func secondFactors(supported: [String]? = nil) -> Set<FactorKind> {
         Set(FactorKind.secondFactorGrantTypes.filter { grantTypes.contains($0.value) && supported?.contains($0.value) ?? true }.keys)
     }
@@ -145,7 +146,7 @@ struct PasswordGrant: FirstFactorHandler {
     let first: FirstFactorGrant
 
     static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
-        engine.lookup(login: parameters["username"] ?? "", hasFactors: isProved)
+        Lookup(engine.rows(ofLogin: parameters["username"] ?? "", with: isProved ? .subject : []))
     }
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {

@@ -4,14 +4,14 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// The grant of a device's maintenance token: an enrolment gets it with its proof-of-possession key, without the user
-/// (Documentation/Protocol/Devices.md §2.10 and §3.8). The token permits only changes without effect on security: reading open challenges,
-/// and changing the push token and the capabilities. It is valid for one enrolment, and becomes invalid when the enrolment, its device or
-/// its user is closed.
+/// The grant of a device's maintenance token. A device gets the token for an enrollment by signing with the enrollment's
+/// proof-of-possession key, without the user (Documentation/Protocol/Devices.md §2.10 and §3.8). The token permits only actions without
+/// effect on security: reading open challenges, and changing the push token and the capabilities. It is valid for one enrollment. It
+/// becomes invalid when the enrollment, its device or its user is no longer active.
 struct MaintenanceTokenGrant: AssertionHandler {
     /// The lifetime in seconds.
     static let lifetime = 3_600
-    /// The log text in place of an access policy rule.
+    /// The text in the log where other grants name an access policy rule.
     private static let rule = "upkeep of a device"
 
     private let request: AdmittedRequest
@@ -19,8 +19,16 @@ struct MaintenanceTokenGrant: AssertionHandler {
     private let enrolled: EnrolledDevice
     private let user: User?
     private let use: AssertionUse
-    /// The refusal of a correctly signed assertion; `nil` if it gets a token.
+    /// The refusal of a correctly signed assertion; `nil` if the device gets a token.
     private let refusal: Refusal?
+
+    /// The rows of the enrollment that an assertion names. The id of its use is not known before the enrollment.
+    static func lookup(_ claims: ClaimSet) -> Lookup {
+        guard let id = claims["methodEnrollmentId"]?.stringValue else { return Lookup() }
+        return Lookup(
+            .records(
+                .enrollment, where: "method", is: id, limit: 1, .named(.device, byKey: "device"), .named(.user, byKey: "user")))
+    }
 
     init(_ assertion: String, _ request: AdmittedRequest, reading view: any StoreView) throws {
         guard request.server.id == nil else { throw JWTBearerGrant.invalid("assertion: only the org server gives maintenance tokens") }
@@ -47,7 +55,7 @@ struct MaintenanceTokenGrant: AssertionHandler {
         refusal = try Self.refusal(of: enrolled, user, isUsed: use.isMade(in: view), client: request.application.id)
     }
 
-    /// The requested scopes, all for maintenance and all allowed to this client.
+    /// Returns the requested scopes. Throws ``Refusal`` unless all are for maintenance and allowed for this client.
     private static func scopes(of request: AdmittedRequest) throws(Refusal) -> [String] {
         let scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
         guard DeviceScope.maintenance.isSuperset(of: scopes) else {

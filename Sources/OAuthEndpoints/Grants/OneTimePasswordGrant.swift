@@ -10,7 +10,7 @@ struct OTPGrant: FirstFactorHandler {
     let first: FirstFactorGrant
 
     static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
-        engine.lookup(login: parameters["login_hint"] ?? "", hasFactors: true)
+        Lookup(engine.rows(ofLogin: parameters["login_hint"] ?? "", with: isProved ? [.factors, .subject] : .factors))
     }
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {

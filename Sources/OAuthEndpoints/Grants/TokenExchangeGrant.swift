@@ -5,8 +5,8 @@ internal import OAuthWire
 internal import Store
 
 /// Native SSO: an app signs in with the ID token and the device secret of another app on the device (RFC 8693; OpenID Connect Native SSO
-/// 1.0 section 4.3; Documentation/Protocol/OAuth.md §2.4.7). The ID token may have expired; the secret must be valid. This app's policies
-/// are evaluated again, on the factors that were proved for the first app.
+/// 1.0 section 4.3; Documentation/Protocol/OAuth.md §2.4.7). The ID token may have expired; the secret must be valid. The policies of the
+/// new app are evaluated on the factors that were proved for the first app.
 struct TokenExchangeGrant: GrantHandler, Redacted {
     static let grantType = GrantType.tokenExchange
 
@@ -21,6 +21,10 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
     private let user: User
     private let authentication: Grant.Authentication
     private let sessionID: String
+
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(.ticket(.deviceSecret, TicketDigest(of: parameters["actor_token"] ?? ""), .owner(.named(.user, byKey: "user"))))
+    }
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let view = reading.view
@@ -62,7 +66,7 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
         let context = AuthenticationContext(
             userID: user.id, time: Date(clampingNumericDate: Double(authentication.time)), methods: authentication.methods,
             contextClass: authentication.contextClass)
-        // A concurrent sign-out of the device wins.
+        // A concurrent sign-out of the device makes this commit fail.
         return try UserGrant(
             request: request, user: user, authentication: context, scopes: scopes, sessionID: sessionID, deviceSecret: secret,
             issuedTokenType: Self.accessTokenType
@@ -77,7 +81,8 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
         }
     }
 
-    /// Rejects a foreign audience, another requested token type, and `resource`.
+    /// Checks the parameters that this server does not support. Throws ``Refusal`` for the audience of another server, for another
+    /// requested token type, and for `resource`.
     private static func limits(of request: AdmittedRequest) throws(Refusal) {
         if let wanted = request["requested_token_type"], !isType(wanted, "access_token") {
             throw Refusal(
@@ -94,7 +99,7 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
 
     private static func isType(_ text: String, _ type: String) -> Bool { prefixes.contains { text == $0 + type } }
 
-    /// Returns the same response for all invalid tokens.
+    /// Returns the refusal of an invalid token. The response is the same for every reason, which only the log shows.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The tokens are invalid or expired, or do not belong together.", reason: reason)
     }

@@ -4,9 +4,11 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// An assertion about a user from an issuer that a custom server trusts (RFC 7523 section 2.1; Documentation/Protocol/OAuth.md §2.4.8). It
-/// counts as one factor, so that an application whose policy requires two issues no tokens.
+/// An assertion about a user from an issuer that a custom server trusts (RFC 7523 section 2.1; Documentation/Protocol/OAuth.md §2.4.8). The
+/// assertion counts as one factor. If the application's policy requires two factors, the request is refused.
 struct UserAssertionGrant: AssertionHandler {
+    /// The maximum length of a user name in bytes.
+    private static let longestName = 300
     /// The maximum time until an assertion expires, in seconds.
     static let longest: Double = 3_600
     /// The allowed clock difference to the issuer, in seconds.
@@ -17,6 +19,14 @@ struct UserAssertionGrant: AssertionHandler {
     private let user: User
     private let time: Date
     private let use: AssertionUse?
+
+    /// The rows of the user whom an assertion names, and of its use.
+    static func lookup(_ claims: ClaimSet) -> Lookup {
+        guard let name = claims.subject, name.utf8.count <= longestName else { return Lookup() }
+        var nodes = [Lookup.Node.records(.user, where: "login", is: User.key(forLogin: name), limit: 1)]
+        if let id = claims.jwtID, let issuer = claims.issuer { nodes.append(AssertionUse.row(of: id, by: issuer)) }
+        return Lookup(nodes)
+    }
 
     init(_ assertion: String, _ request: AdmittedRequest, reading view: any StoreView) throws {
         self.request = request
@@ -41,7 +51,7 @@ struct UserAssertionGrant: AssertionHandler {
         guard end <= seconds + Self.longest else { throw JWTBearerGrant.invalid("assertion: too long") }
         use = claims.jwtID.map { AssertionUse(of: $0, by: issuer.issuer, until: end) }
         guard try use?.isMade(in: view) != true else { throw JWTBearerGrant.invalid("assertion: used") }
-        guard let name = claims.subject, name.utf8.count <= 300,
+        guard let name = claims.subject, name.utf8.count <= Self.longestName,
             let stored = try view.records(.user, where: "login", is: User.key(forLogin: name), limit: 1).first.map(StoredUser.init),
             stored.value.status == .active
         else { throw JWTBearerGrant.invalid("assertion: subject") }
@@ -49,7 +59,7 @@ struct UserAssertionGrant: AssertionHandler {
         time = try Self.authenticationTime(claims["auth_time"], now: now)
     }
 
-    /// The time when the issuer authenticated the user: `auth_time`, at most now; now if the assertion has none.
+    /// Returns the time at which the issuer authenticated the user: `auth_time`, but not later than now. Without `auth_time`, returns now.
     private static func authenticationTime(_ claim: JSONValue?, now: Date) throws -> Date {
         guard let claim else { return now }
         guard let time = claim.doubleValue.flatMap(Date.init(numericDate:)) else { throw JWTBearerGrant.invalid("assertion: auth_time") }

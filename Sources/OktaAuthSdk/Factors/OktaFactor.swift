@@ -1,4 +1,4 @@
-/// Handles the responses to the requests of factors.
+/// A handler of the responses to the requests of factors.
 public protocol OktaFactorResultProtocol: AnyObject {
     /// Handles a response.
     /// - Parameters:
@@ -9,24 +9,25 @@ public protocol OktaFactorResultProtocol: AnyObject {
         onError: @escaping (_ error: OktaError) -> Void)
 }
 
-/// A factor and its operations. The links of the server's response determine which operations are available.
+/// A factor and its operations. The links of the server's response determine which operations are available. A property is `nil` if the
+/// response does not contain it.
 /// A factor remains usable after its status has been released. It is not `Sendable`: use it on the main queue. All closures are called on
 /// the main queue, at most once for each call.
 open class OktaFactor {
-    /// Handles the responses: the status of this factor, which is retained during a request. If that status has been released, responses
-    /// still create new statuses.
+    /// The status of this factor, which handles the responses and is retained during a request. After the status has been released,
+    /// responses still create new statuses.
     public weak var responseDelegate: (any OktaFactorResultProtocol)?
 
-    /// Sends the requests; the same object as the status uses.
+    /// The API object of the status, which sends the requests; `nil` before the factor is attached to a status.
     public var restApi: OktaAPI?
 
     /// The server's description of the factor.
     public var factor: EmbeddedResponse.Factor
 
-    /// `OPTIONAL` or `REQUIRED`, if the factor can be enrolled.
+    /// `OPTIONAL` or `REQUIRED`; `nil` if the factor cannot be enrolled.
     public var enrollment: String? { factor.enrollment }
 
-    /// `NOT_SETUP` or `ACTIVE`, if the factor can be enrolled.
+    /// `NOT_SETUP` or `ACTIVE`; `nil` if the factor cannot be enrolled.
     public var status: String? { factor.status }
 
     /// The provider of the factor.
@@ -44,7 +45,7 @@ open class OktaFactor {
     let stateToken: String
     let verifyLink: LinksResponse.Link?
     let activationLink: LinksResponse.Link?
-    /// Replaces the status after its release.
+    /// A copy of the status. It handles the responses after the status has been released.
     private var origin: OktaAuthStatus?
 
     /// Creates a factor of the class for its type.
@@ -139,7 +140,7 @@ open class OktaFactor {
         }
     }
 
-    /// Selects the factor: the server sends a code or a push, or asks its question.
+    /// Selects the factor. The server then sends a code or a push, or asks the security question.
     public func select(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -159,7 +160,7 @@ open class OktaFactor {
     }
 
     /// Returns the body of an enrollment request.
-    func enrolment(profile: [String: String]) -> [String: Any] {
+    func enrollment(profile: [String: String]) -> [String: Any] {
         let body: [String: Any?] = [
             "stateToken": stateToken, "factorType": type.rawValue, "provider": provider?.rawValue, "profile": profile,
         ]
@@ -177,7 +178,7 @@ open class OktaFactor {
         }
     }
 
-    /// Sends a request if its link exists, and passes the response to the status, which is retained until then.
+    /// Sends a request if its link exists, and passes the response to the status. The status is retained until the response arrives.
     func send(
         to link: LinksResponse.Link?, _ relation: String, _ onStatusChange: @escaping (OktaAuthStatus) -> Void,
         _ onError: @escaping (OktaError) -> Void,
@@ -244,7 +245,7 @@ extension OktaFactor {
         }
     }
 
-    /// Selects the factor: the server sends a code or a push, or asks its question.
+    /// Selects the factor. The server then sends a code or a push, or asks the security question.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func select() async throws -> OktaAuthStatus {
@@ -254,7 +255,7 @@ extension OktaFactor {
 
 /// A factor of a type without its own class, such as email or a security key.
 open class OktaFactorOther: OktaFactor {
-    /// Sends a custom request body.
+    /// Sends a request with a custom body.
     /// - Parameter keyValuePayload: The members of the body. Include the `stateToken` of the transaction.
     public func sendRequest(
         with link: LinksResponse.Link, keyValuePayload: [String: Any], onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
@@ -267,7 +268,7 @@ open class OktaFactorOther: OktaFactor {
 }
 
 extension OktaFactorOther {
-    /// Sends a custom request body.
+    /// Sends a request with a custom body.
     /// - Parameter keyValuePayload: The members of the body. Include the `stateToken` of the transaction.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor

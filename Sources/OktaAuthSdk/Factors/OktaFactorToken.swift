@@ -1,4 +1,4 @@
-/// A code from a token that its vendor verifies, such as RSA SecurID.
+/// A factor that is verified with a code from a hardware or software token, such as RSA SecurID. The token's vendor verifies the code.
 open class OktaFactorToken: OktaFactor {
     /// The account or serial number of the token.
     public var credentialId: String? { factor.profile?.credentialId }
@@ -20,12 +20,12 @@ open class OktaFactorToken: OktaFactor {
     /// Enrolls a token that requires two consecutive codes.
     /// - Parameters:
     ///   - credentialId: The account or serial number of the token.
-    ///   - nextPassCode: The code that follows it.
+    ///   - nextPassCode: The code that the token shows after `passCode`.
     public func enroll(
         credentialId: String, passCode: String, nextPassCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
     ) {
-        var body = enrolment(profile: ["credentialId": credentialId])
+        var body = enrollment(profile: ["credentialId": credentialId])
         (body["passCode"], body["nextPassCode"]) = (passCode, nextPassCode)
         send(to: factor.links?.enroll, "enroll", onStatusChange, onError) { [body] api, link, completion in
             api.sendApiRequest(with: link, bodyParams: body, method: .post, completion: completion)
@@ -59,7 +59,7 @@ extension OktaFactorToken {
     /// Enrolls a token that requires two consecutive codes.
     /// - Parameters:
     ///   - credentialId: The account or serial number of the token.
-    ///   - nextPassCode: The code that follows it.
+    ///   - nextPassCode: The code that the token shows after `passCode`.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enroll(credentialId: String, passCode: String, nextPassCode: String) async throws -> OktaAuthStatus {

@@ -10,7 +10,7 @@ public struct WebAuthn: Sendable {
         /// The options for the platform's passkey API.
         public let publicKey: PublicKeyCredentialRequestOptions
 
-        /// The passkeys that the user has enrolled.
+        /// The passkeys that the user has enrolled; `nil` if the server does not list them.
         public let authenticatorEnrollments: [AuthenticatorEnrollment]?
 
         /// A passkey that the user has enrolled.
@@ -34,7 +34,7 @@ public struct WebAuthn: Sendable {
         /// The credential type.
         public let type: PublicKeyCredentialType
 
-        /// The transports of the authenticator. Unknown ones are ignored.
+        /// The transports of the authenticator. Unknown transports are ignored.
         public let transports: [AuthenticatorTransport]?
 
         private enum CodingKeys: String, CodingKey {
@@ -42,13 +42,25 @@ public struct WebAuthn: Sendable {
         }
 
         /// Decodes the server's response.
-        /// - Throws: `DecodingError` if the ID or the type is missing.
+        /// - Throws: `DecodingError` if the ID or the type is missing, or if the type is unknown.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             id = try container.decode(String.self, forKey: .id)
             type = try container.decode(PublicKeyCredentialType.self, forKey: .type)
             transports = try container.decodeIfPresent([String].self, forKey: .transports)?.compactMap(
                 AuthenticatorTransport.init(rawValue:))
+        }
+    }
+
+    /// A descriptor in a list. Clients ignore descriptors of unknown types (WebAuthn Level 3 §5.8.3).
+    private struct KnownDescriptor: Decodable {
+        let descriptor: PublicKeyCredentialDescriptor?
+
+        private enum CodingKeys: String, CodingKey { case type }
+
+        init(from decoder: any Decoder) throws {
+            let type = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .type)
+            descriptor = PublicKeyCredentialType(rawValue: type) == nil ? nil : try PublicKeyCredentialDescriptor(from: decoder)
         }
     }
 
@@ -63,7 +75,7 @@ public struct WebAuthn: Sendable {
         /// The signature over the authenticator data and the hash of the client data, in base64url.
         public let signature: String
 
-        /// The ID of the user to whom the passkey belongs, in base64url.
+        /// The ID of the user to whom the passkey belongs, in base64url; `nil` if the passkey does not provide it.
         public let userHandle: String?
 
         /// Creates an assertion.
@@ -129,16 +141,16 @@ extension WebAuthn {
         /// The challenge to sign, in base64url.
         public let challenge: String
 
-        /// The relying party ID: the domain to which the passkey belongs.
+        /// The relying party ID: the domain to which the passkey belongs. `nil` if the server does not send it.
         public var rpID: String? { relyingParty }
 
         /// The acceptable passkeys; `nil` accepts any.
         public let allowCredentials: [PublicKeyCredentialDescriptor]?
 
-        /// The time limit of the server, in seconds.
+        /// The time limit of the server, in seconds; `nil` for none.
         public let timeout: TimeInterval?
 
-        /// The requirement for user verification.
+        /// The requirement for user verification; `nil` if the server sent none or an unknown value.
         public let userVerification: UserVerificationRequirement?
 
         /// The kinds of authenticator that the user probably has.
@@ -153,14 +165,23 @@ extension WebAuthn {
             case challenge, rpId, rpID, allowCredentials, timeout, userVerification, hints, extensions
         }
 
-        /// Decodes the server's response. Unknown values of enumerations are ignored.
-        /// - Throws: `DecodingError` if the challenge is missing or a member has the wrong type.
+        /// Decodes the server's response. Unknown values of ``userVerification`` and ``hints`` are ignored, and also credentials of unknown
+        /// types.
+        /// - Throws: `DecodingError` if the challenge is missing, if a member has the wrong type, or if all credentials have unknown types.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             challenge = try container.decode(String.self, forKey: .challenge)
             relyingParty =
                 try container.decodeIfPresent(String.self, forKey: .rpId) ?? container.decodeIfPresent(String.self, forKey: .rpID)
-            allowCredentials = try container.decodeIfPresent([PublicKeyCredentialDescriptor].self, forKey: .allowCredentials)
+            allowCredentials = try container.decodeIfPresent([KnownDescriptor].self, forKey: .allowCredentials).map { list in
+                let known = list.compactMap(\.descriptor)
+                // An empty list would permit any passkey.
+                guard !known.isEmpty || list.isEmpty else {
+                    throw DecodingError.dataCorruptedError(
+                        forKey: .allowCredentials, in: container, debugDescription: "No credential has a known type.")
+                }
+                return known
+            }
             timeout = try container.decodeIfPresent(Double.self, forKey: .timeout).map { $0 / 1000 }
             userVerification = try container.decodeIfPresent(String.self, forKey: .userVerification)
                 .flatMap(UserVerificationRequirement.init(rawValue:))

@@ -15,12 +15,12 @@ package struct ActivationAnswer: Sendable {
     }
 
     package var outcome: Outcome
-    /// The browser's new secrets; `nil` for no change.
+    /// The browser's new secrets. A secret that is `nil` does not change.
     package var cookies = BrowserSecrets()
 }
 
 extension Engine {
-    /// The subject of the form token.
+    /// The subject of the form token on the page for a device code.
     private static let activationForm = "activate"
 
     /// Returns the page on which the user enters a device code (RFC 8628 section 3.3), and the browser's secret if it has none yet. With
@@ -33,7 +33,8 @@ extension Engine {
         return answer
     }
 
-    /// Starts the sign-in for a device code, as typed. The code stays valid until a user decides. An invalid code leads to the form again.
+    /// Starts the sign-in for a device code, as typed. The code stays valid until a user decides or it expires. An invalid code leads to
+    /// the form again.
     package func activate(
         _ entered: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> ActivationAnswer {
@@ -44,7 +45,9 @@ extension Engine {
         guard let code = UserCode.reading(entered) else { return try activationPage(browser: browser, isWrong: true) }
         let limit = countUserCode(context)
         guard limit.isAdmitted else { return ActivationAnswer(outcome: .refused(HostedRefusal(tooMany: limit))) }
-        return try await transact(context) { reading in
+        return try await transact(context) {
+            Lookup([.ticket(.userCode, TicketDigest(of: code), .owner())] + Lookup.Node.session(of: browser, .factors))
+        } read: { reading in
             try WaitingDevice(code, browser: browser, snapshot: reading.snapshot, view: reading.view, now: context.now)
         } decide: { found in
             guard let found else { return Plan(try activationPage(browser: browser, isWrong: true)) }
@@ -78,12 +81,14 @@ extension Engine {
     }
 }
 
-/// A waiting device with its code, and the user of the browser's session, as one read returns them.
+/// A device that waits for the user's decision, and the user of the browser's session.
 private struct WaitingDevice: Sendable {
     let transaction: SignInTransaction
     let request: SignInRequest
     let origin: String
+    /// The browser's session; `nil` for none.
     let sessionID: String?
+    /// The user of the browser's session, with the proofs that are recent enough; `nil` without a session.
     let held: KnownUser?
 
     /// `nil` if the code is invalid or expired.

@@ -1,18 +1,21 @@
 internal import Foundation
 package import IdentityCore
+internal import JOSE
 internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Signs the user out of the browser (OpenID Connect RP-Initiated Logout 1.0; Documentation/Protocol/OAuth.md §2.13). An ID token of
-    /// the browser's session proves that the application may end it: the session ends at once. Otherwise the user must confirm by a form
-    /// that only this browser's page contains, so that other sites cannot sign users out. Tokens are not revoked, except those of a device
-    /// secret in the request. An authorization code that was not exchanged becomes invalid with its session.
+    /// Signs the user out of the browser (OpenID Connect RP-Initiated Logout 1.0; Documentation/Protocol/OAuth.md §2.13). If the request
+    /// has an ID token of the browser's session, the session ends at once. Otherwise the user must confirm by a form that only this
+    /// browser's page contains, so that other sites cannot sign users out. Tokens are not revoked, except those of a device secret in the
+    /// request. An authorization code that was not exchanged becomes invalid with its session.
     package func logout(
         _ parameters: AuthorizationParameters, formToken: String? = nil, server: String?, browser: BrowserSecrets,
         context: RequestContext
     ) async throws -> LogoutAnswer {
-        let result = try await transact(context, refusing: Refusal.self) { reading in
+        let result = try await transact(context, refusing: Refusal.self) {
+            LogoutState.lookup(parameters, browser: browser)
+        } read: { reading in
             let snapshot = try reading.snapshot
             let request = try LogoutRequest(
                 parameters, snapshot: snapshot, server: snapshot.knownServer(server), now: context.now)
@@ -37,20 +40,35 @@ extension Engine {
     }
 }
 
-/// A request to sign out as one read finds it.
+/// A valid request to sign out, with the data of one read.
 private struct LogoutState: Sendable {
     let request: LogoutRequest
     let snapshot: OrgSnapshot
+    /// The browser's session; `nil` for none.
     let own: Session?
-    /// Another session of the ID token. Browsers send no cookie with a form that another site posts.
+    /// The session of the ID token; `nil` if it is the browser's own. Browsers send no cookies with a form that another site posts, so that
+    /// ``own`` can be `nil` although the user is signed in.
     let hinted: Session?
-    /// Whether the hint belongs to the browser's session. An old ID token, or that of another device, does not permit ending it.
+    /// Whether the ID token belongs to the browser's session. Only then may the request end this session without a confirmation.
     private let isHinted: Bool
-    /// The device secret to revoke.
+    /// The device secret to revoke; `nil` for none.
     let deviceSecret: TicketDigest?
     /// The open grants of the device secret, at most ``DeviceSecret/most``.
     let deviceGrants: [Grant]
     private let server: String?
+
+    /// The rows of the browser's session and of the device secret. Without a cookie, the session of the ID token, which is not verified
+    /// here.
+    static func lookup(_ parameters: AuthorizationParameters, browser: BrowserSecrets) -> Lookup {
+        var nodes = Lookup.Node.session(of: browser)
+        if nodes.isEmpty, let claims = try? JSONWebSignature(parsing: parameters.values["id_token_hint"] ?? "").unverifiedClaims(),
+            let id = claims.json["sid"]?.stringValue
+        {
+            nodes.append(.record(.session, id: id, .named(.user, byKey: "user")))
+        }
+        if let secret = parameters.values["device_secret"] { nodes.append(DeviceSecret.grants(TicketDigest(of: secret))) }
+        return Lookup(nodes)
+    }
 
     init(
         _ request: LogoutRequest, snapshot: OrgSnapshot, server: String?, browser: BrowserSecrets, view: any StoreView, now: Date
@@ -79,7 +97,7 @@ private struct LogoutState: Sendable {
         }
     }
 
-    /// Returns the confirmation page, or the refusal of its form; `nil` if the request may end the browser's session.
+    /// Returns the confirmation page, or the refusal of an invalid form; `nil` if the request may end the browser's session.
     func objection(formToken: String?, browser: BrowserSecrets) -> LogoutAnswer? {
         guard !isHinted, let own, let secret = browser.session else { return nil }
         guard let formToken else { return LogoutAnswer(.confirm(question(secret: secret, of: own))) }
@@ -87,7 +105,7 @@ private struct LogoutState: Sendable {
         return isRight ? nil : LogoutAnswer(.refused(HostedRefusal(.otherBrowser)))
     }
 
-    /// The writes that revoke the device secret and its grants.
+    /// Returns the writes that revoke the device secret and its grants; none without a device secret.
     func revocation(now: Date) -> Writes {
         guard let deviceSecret else { return Writes() }
         return DeviceSecret.revocation(deviceSecret, of: deviceGrants, clientID: request.application?.id, server: server, now: now)

@@ -27,7 +27,7 @@ struct PasswordTexts: Sendable {
     var unused: String
     var kept: String
 
-    /// The text of a rule, for the list of rules and for the list of violations.
+    /// Returns the text of a rule, for the list of rules and for the list of violations.
     func sentence(for rule: PasswordRule) -> String {
         func text(_ pattern: String, _ count: Int) -> String { pattern.replacing("{count}", with: String(count)) }
         return switch rule {
@@ -51,7 +51,7 @@ struct PasswordTexts: Sendable {
 extension PasswordTexts {
     static let english = PasswordTexts(
         title: "Choose a new password",
-        lead: "Your password has expired. Choose a new one to continue to {app}.",
+        lead: "Your password must be changed. Choose a new one to continue to {app}.",
         rules: "Password requirements:",
         new: "New password",
         again: "Confirm new password",
@@ -75,7 +75,7 @@ extension PasswordTexts {
 
     static let german = PasswordTexts(
         title: "Neues Passwort wählen",
-        lead: "Ihr Passwort ist abgelaufen. Wählen Sie ein neues, um mit {app} weiterzumachen.",
+        lead: "Ihr Passwort muss geändert werden. Wählen Sie ein neues, um mit {app} weiterzumachen.",
         rules: "Anforderungen an das Passwort:",
         new: "Neues Passwort",
         again: "Neues Passwort bestätigen",

@@ -8,7 +8,9 @@ extension Engine {
     /// Returns the page that shows the current state of a recovery.
     package func recoveryPage(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
         try await HostedAnswer {
-            try await transact(context) { [self] reading in
+            try await transact(context) {
+                .recovery(token, at: context.now)
+            } read: { [self] reading in
                 guard token.utf8.count <= 64,
                     case (let stored, let ticket)? = try reading.view.transaction(.stateToken, secret: token, now: context.now),
                     let recovery = stored.value.recovery, let page = recovery.page
@@ -44,12 +46,12 @@ extension Engine {
         }
     }
 
-    /// Takes a step of a recovery. Returns the redirect to the page that shows the result.
+    /// Handles a form that the user submits on a page of a recovery. Returns the redirect to the page that shows the result.
     package func recoveryStep(
         _ action: RecoveryAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
         do {
-            let (answer, guess) = try await transact(context) { [self] reading in
+            let (answer, guess) = try await transact(context, lookup: { _ in .recovery(token, at: context.now) }) { [self] reading in
                 try step(action, of: token, formToken: formToken, browser: browser, reading, context)
             } check: {
                 $0.check
@@ -75,14 +77,14 @@ extension Engine {
             let state = try RecoveryState(token, browser: own, reading, context, or: EarlyAnswer(onward))
             return try step(action, state, after: reading.verdict, answer: onward)
         }
-        // A form of a page from before the correct code.
+        // The form belongs to a page from before the correct code.
         guard page.browser.startSecret(of: browser).map(isForm) == true else { throw EarlyAnswer(.otherBrowser) }
         guard own == nil else { throw EarlyAnswer(onward) }
         return RecoveryStep { [self] _ in try repeatCode(action, stored, page, answer: onward) }
     }
 
-    /// Returns a step of the browser that the recovery continues in. `known` is the verdict of an earlier check of the request, which
-    /// counted the attempt.
+    /// Returns the step of a browser that may continue the recovery. `known` is the verdict of an earlier check of the same request; that
+    /// check counted the attempt.
     private func step(
         _ action: RecoveryAction, _ state: RecoveryState, after known: RecoveryStep.Verdict?, answer onward: HostedAnswer
     ) throws -> RecoveryStep {
@@ -118,7 +120,7 @@ extension Engine {
     private static let mostRepeatedCodes = 3
 
     /// Accepts the correct code again from a browser that lost the response. An attacker who planted the browser's old secret does not know
-    /// the code, and has few guesses.
+    /// the code, and has at most ``mostRepeatedCodes`` guesses.
     private func repeatCode(
         _ action: RecoveryAction, _ stored: StoredTransaction, _ page: RecoveryPage, answer onward: HostedAnswer
     ) throws -> Plan<RecoveryStep.Answer> {
@@ -128,7 +130,7 @@ extension Engine {
         }
         page.repeatedCodes = (page.repeatedCodes ?? 0) + 1
         var answer = HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
-        if acceptedDigest(of: code, for: next.id).isSameSecret(as: accepted) {
+        if isAccepted(code, digest: accepted, for: next.id) {
             let secret = try environment.random.secret()
             // While the question is unanswered, only the latest browser that sent the code continues.
             if next.recovery?.stage == .question { page.browser = page.browser.unproved }
@@ -140,23 +142,23 @@ extension Engine {
         return Plan((answer, nil), Writes([try stored.writing(next)]))
     }
 
-    /// The subject of the form tokens of a recovery.
+    /// Returns the subject of the form tokens of a recovery.
     private static func form(of token: String) -> String { "recovery \(token)" }
 }
 
-/// A step of a recovery after one read: its check and its plan.
+/// A step of a recovery, prepared from the data of one read: its check and its plan.
 private struct RecoveryStep: Sendable {
     typealias Verdict = Result<RecoveryVerdict, RecoveryRefusal>
-    /// The response, and the limit of the organization against which a wrong guess counts.
+    /// The response, and the signal of a wrong guess to report; `nil` for none.
     typealias Answer = (HostedAnswer, guess: SecuritySignal?)
 
-    /// Counts the attempt once per request, and runs the slow check.
+    /// Counts the attempt once per request, and runs the slow check; `nil` if the step needs no check.
     var check: Check<Verdict>?
     let plan: @Sendable (Verdict?) throws -> Plan<Answer>
 }
 
 extension RecoveryState {
-    /// Finds the recovery of a token; throws `early` if it cannot continue.
+    /// Reads the recovery of a token; throws `early` if the recovery cannot continue.
     init(
         _ token: String, of kind: TicketKind = .stateToken, browser: String? = nil, _ reading: Reading<some Sendable>,
         _ context: RequestContext, or early: EarlyAnswer
@@ -166,7 +168,7 @@ extension RecoveryState {
         } catch is RecoveryRefusal { throw early }
     }
 
-    /// Plans a step and its notice. The answer is the refusal; `nil` for a success.
+    /// Plans a step and its notice. The plan's answer is the refusal of a wrong input; `nil` for a success.
     func plan(_ decision: RecoveryDecision) throws -> Plan<RecoveryRefusal?> {
         var (next, outcome, effects) = decision.step
         let refusal: RecoveryRefusal? =

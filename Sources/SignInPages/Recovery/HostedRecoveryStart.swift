@@ -1,10 +1,11 @@
 internal import Foundation
 package import IdentityCore
+internal import Store
 
-/// The start of a recovery from the page of a sign-in, which continues afterwards.
+/// The start of a recovery from the page of a sign-in. The sign-in can continue after the recovery.
 extension Engine {
     /// Returns the page that asks for the user name and the channel of the code or link. Redirects to the sign-in if the policy permits no
-    /// recovery, or if the user is known already. Without `isUnlock`, the user forgot a password.
+    /// recovery, or if the user is known already. `isUnlock` selects the unlock of the account instead of the reset of a password.
     package func recoveryForm(
         isUnlock: Bool, of token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
@@ -14,7 +15,7 @@ extension Engine {
             let channels = CodeChannel.allCases.filter(policy.recovery.contains)
             var answer = state.page(.recover(isUnlock: isUnlock, channels: channels, login: state.hosted.login))
             if case .page(var page) = answer.outcome {
-                // Notices about a password do not belong here.
+                // The page for the user name shows no notice about a password.
                 if page.notice != .sentJustNow && page.notice != .tooManyAttempts { page.notice = nil }
                 answer.outcome = .page(page)
             }
@@ -31,7 +32,13 @@ extension Engine {
         let name = Self.possibleName(username)
         let channel = CodeChannel.allCases.first { ($0 == .voice ? "call" : $0.rawValue) == channel.lowercased() }
         return try await HostedAnswer {
-            try await transact(context) { [self] (reading: Reading<RecoveryRefusal>) in
+            try await transact(
+                context,
+                lookup: { [self] _ in
+                    let account = rows(ofLogin: name, with: .factors)
+                    return Lookup(Lookup.page(token, browser: browser).nodes + account + [.recoveryBudget(at: context.now)])
+                }
+            ) { [self] (reading: Reading<RecoveryRefusal>) in
                 let state = try HostedState(token, browser: browser, reading, context: context)
                 guard FormToken.isRight(formToken, browser: state.browser, transaction: state.transaction.id) else {
                     throw EarlyAnswer(.otherBrowser)
@@ -46,7 +53,7 @@ extension Engine {
                 } catch let limit as RecoveryRefusal { refusal = limit }
                 return (state, start, refusal)
             } check: {
-                // Only the first read counts the attempt. As a verdict, its refusal is kept after a conflict.
+                // Only the first read counts the attempt. Its refusal becomes the verdict, which the runner keeps after a conflict.
                 $0.2.map { refusal in Check(of: "refusal") { refusal } }
             } decide: { [self] found, refusal in
                 let (state, start, _) = found
@@ -78,7 +85,8 @@ extension Engine {
 }
 
 extension HostedState {
-    /// The policy that permits a recovery from this page; `nil` if there is none, or if the user is known already.
+    /// Returns the policy that permits a recovery from this sign-in; `nil` if no policy permits it, if a factor is already proved, or if
+    /// the sign-in has ended.
     func recoveryPolicy(isUnlock: Bool) -> ClassicPolicy? {
         guard transaction.end == nil, transaction.proofs.isEmpty, let policy = snapshot.organization.classic,
             policy.allowsRecovery(isUnlock: isUnlock)

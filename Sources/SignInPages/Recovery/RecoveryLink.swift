@@ -3,10 +3,10 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// The mailed link by which a user recovers an account, or sets up a new one. Opening it does not consume it, because programs that scan
-/// mails open links. Only the form of its page consumes it, in the browser that shows the page.
+/// The mailed link by which a user recovers an account, or sets up a new one. Opening the link does not consume it, because mail scanners
+/// also open links. Only the form of its page consumes the link, in the browser that shows the page.
 extension Engine {
-    /// The subject of the form token. It names the link, because the browser may have opened another one since.
+    /// Returns the subject of the form token. It identifies the link, because the browser can open another link in the meantime.
     private static func linkForm(_ token: String) -> String { "recovery link \(Base64URL.encode(TicketDigest(of: token).bytes))" }
 
     private static func kind(of token: String) -> TicketKind {
@@ -19,7 +19,9 @@ extension Engine {
         let secret = try browser.possibleBrowser ?? environment.random.secret()
         let token = token ?? ""
         return try await HostedAnswer {
-            try await transact(context) { reading in
+            try await transact(context) {
+                .recovery(token, of: Self.kind(of: token), at: context.now)
+            } read: { reading in
                 let state = try RecoveryState(token, of: Self.kind(of: token), reading, context, or: EarlyAnswer(.link))
                 guard let recovery = state.recovery else { throw EarlyAnswer(.link) }
                 var answer = HostedAnswer(
@@ -51,7 +53,9 @@ extension Engine {
         // The link is the first proof. The browser gets a new secret, because an attacker may have planted the old one.
         let bound = try environment.random.secret()
         return try await HostedAnswer {
-            try await transact(context) { reading in
+            try await transact(context) {
+                .recovery(token, of: Self.kind(of: token), at: context.now)
+            } read: { reading in
                 try RecoveryState(token, of: Self.kind(of: token), reading, context, or: EarlyAnswer(.link))
             } decide: { state in
                 try state.plan(state.exchanged(Self.kind(of: token), token, for: stateToken, browser: (secret, bound))).map { refusal in

@@ -4,20 +4,23 @@ internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; Documentation/Protocol/OAuth.md §2.3). A session with enough
-    /// recent proofs gets a code at once. Otherwise the browser gets a page, or the client an error if it sent `prompt=none`.
+    /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; Documentation/Protocol/OAuth.md §2.3). A session or one-time
+    /// token with enough recent proofs gets a code at once. Otherwise the browser gets a page, or the client an error if it sent
+    /// `prompt=none`.
     /// - Parameters:
-    ///   - parameters: The unchecked parameters of the client, or the name of a pushed request.
+    ///   - parameters: The unchecked parameters of the client, or the `request_uri` of a pushed request.
     ///   - server: The authorization server's id; `nil` for the org server.
     ///   - isForm: Whether the request is a posted form, which another site may have sent.
     package func authorize(
         _ parameters: AuthorizationParameters, server: String?, isForm: Bool = false, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
         try await HostedAnswer {
-            try await transact(context) { (reading: Reading<Void>) in
+            try await transact(
+                context, lookup: { _ in AuthorizeStart.lookup(parameters, isForm: isForm, browser: browser) }
+            ) { (reading: Reading<Void>) in
                 do {
                     var start = try AuthorizeStart(parameters, server: server, browser: browser, reading, context: context)
-                    // The cookies of a form count when the browser follows the link.
+                    // The cookies are not read from a posted form, but from the request after the redirect.
                     if isForm { start.next = .link } else { try start.identify(reading.view) }
                     return start
                 } catch let refusal as AuthorizationRefusal {
@@ -39,14 +42,15 @@ extension Engine {
     }
 }
 
-/// A valid authorize request as one read finds it.
+/// A valid authorize request, with the data of one read.
 private struct AuthorizeStart: Sendable {
     enum Next: Sendable {
-        /// Redirects a posted form to the same request as a link. The browser sends no cookies with a form of another site, and new cookies
-        /// would replace those of its sign-ins.
+        /// Redirects a posted form to the same request as a link. Browsers send no cookies with a form of another site, and a new cookie
+        /// would replace the one of their pending sign-ins.
         case link
+        /// Starts a sign-in, and redirects to its page.
         case page
-        /// Everything is proved.
+        /// Issues the code at once: the user has proved everything that the request requires.
         case code(KnownUser)
         case refused(Refusal)
     }
@@ -64,9 +68,18 @@ private struct AuthorizeStart: Sendable {
     let secret: String
     let signIn: SignInRequest
     var transaction: SignInTransaction
-    /// The open session of the browser; it can belong to another user.
+    /// The open session of the browser, which can belong to another user; `nil` for none.
     var session: Session?
     var next = Next.page
+
+    /// The rows of the pushed request, of the browser's session, and of the session token. Undeclared are the session token in a pushed
+    /// request, and the consent, whose id is a digest.
+    static func lookup(_ parameters: AuthorizationParameters, isForm: Bool, browser: BrowserSecrets) -> Lookup {
+        let pushed = parameters.values["request_uri"].flatMap(PushedRequest.digest).map { Lookup.Node.ticket(.pushedRequest, $0) }
+        guard !isForm else { return Lookup([pushed].compactMap(\.self)) }
+        let token = parameters.values["sessionToken"].map { Lookup.Node.signIn(.sessionToken, secret: $0) }
+        return Lookup([pushed, token].compactMap(\.self) + Lookup.Node.session(of: browser, .factors))
+    }
 
     /// Reads the request, or the pushed request that it names; throws ``AuthorizationRefusal``.
     init(
@@ -144,14 +157,14 @@ private struct AuthorizeStart: Sendable {
             (user, proofs) = (known.1, request.prompts.contains(.login) || isInteractive ? [] : known.0.proofs)
         }
         let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
-        // A token can contain an old password and a recent push.
+        // A one-time token can contain proofs of different ages, such as an old password and a recent push.
         let mostForEnrollment = isInteractive ? Int(Enrollment.freshness) : nil
         let age = [request.maxAge, subject.decision.reauthenticateAfter, mostForEnrollment].compactMap { $0 }.min()
         return KnownUser(
             user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: subject.enrollments.usable))
     }
 
-    /// Takes the first step with the user's proofs; `nil` without a proof.
+    /// Takes the first step with the user's proofs, and returns its outcome; `nil` without a proof.
     private mutating func resume(_ known: KnownUser) throws -> SignInTransaction.Outcome? {
         guard !known.proofs.isEmpty else { return nil }
         let (resumed, outcome, effects) = transaction.step(.resumed(known.proofs, known.subject), now: context.now)
@@ -187,7 +200,7 @@ private struct AuthorizeStart: Sendable {
                 : Refusal(.interactionRequired, "The user must complete another sign-in step.", reason: "prompt=none: more is asked for"))
     }
 
-    /// Counts a sign-in that starts.
+    /// Counts a new sign-in; `nil` if the request gets its response at once.
     var check: Check<Void>? {
         switch next {
         case .link, .page: Check(of: "beginning") { try engine.admitBeginning(snapshot: snapshot, context: context) }
@@ -243,20 +256,20 @@ extension AuthorizationRefusal {
 }
 
 extension [SignInTransaction.Proof] {
-    /// The proofs that are no older than some seconds; all proofs without a limit.
+    /// Returns the proofs that are younger than `age` seconds; all proofs if `age` is `nil`.
     func recent(atMost age: Int?, now: Date) -> Self {
         guard let age else { return self }
-        return filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) }
+        return filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) && !$0.time.isFromFuture(of: now) }
     }
 
-    /// The proofs with enrolments that the user still has.
+    /// Returns the proofs whose enrollment the user still has. Proofs without an enrollment, such as the password, are included.
     func proved(with enrollments: [Enrollment]) -> Self {
         filter { proof in proof.enrollmentID.map { id in enrollments.contains { $0.id == id } } ?? true }
     }
 }
 
 extension SignInTransaction {
-    /// The ticket of the token in the address of a page. It is useless without the browser's secret.
+    /// Returns the ticket of the token in the address of a page. The token is useless without the browser's secret.
     func stateTicket(_ token: String) -> Ticket {
         Ticket(
             kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, id), use: .untilClosed,

@@ -10,7 +10,12 @@ extension Engine {
         _ action: HostedAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
         try await HostedAnswer {
-            try await transact(context) { (reading: Reading<HostedStep.Verdict>) in
+            try await transact(
+                context,
+                lookup: { [self] verdict in
+                    lookup(action, of: token, browser: browser, isProved: verdict?.factor?.isProved ?? false)
+                }
+            ) { (reading: Reading<HostedStep.Verdict>) in
                 let state = try HostedState(token, browser: browser, mayProveAgain: true, reading, context: context)
                 guard FormToken.isRight(formToken, browser: state.browser, transaction: state.transaction.id) else {
                     throw state.isBound && state.isEarlierForm(formToken) ? EarlyAnswer(state.onward) : EarlyAnswer(.otherBrowser)
@@ -27,7 +32,7 @@ extension Engine {
     }
 }
 
-/// A step on the pages as one read finds it.
+/// A step on the pages, prepared from the data of one read: its check and its plan.
 struct HostedStep: Sendable {
     /// The verdict of a step's check.
     enum Verdict: Sendable {
@@ -43,7 +48,7 @@ struct HostedStep: Sendable {
 
     /// Counts an attempt once per request, and runs the slow check; `nil` if the step needs neither.
     let check: Check<Verdict>?
-    /// Whether the decision needs another read, which knows the verdict.
+    /// Whether the decision needs another read, which gets the verdict.
     let needsMore: @Sendable (Verdict) -> Bool
     let plan: @Sendable (Verdict?) throws -> Plan<HostedAnswer>
 
@@ -61,7 +66,7 @@ struct HostedStep: Sendable {
 }
 
 extension HostedState {
-    /// Reads what an action needs in addition, in the read of the state.
+    /// Returns the step of an action. Further records that the action needs are read in the same read as the state.
     fileprivate func step(_ action: HostedAction, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
         switch action {
         case .restart: return restart()
@@ -102,12 +107,14 @@ extension HostedState {
     /// A step that changes nothing: the page shows the current state.
     var unchanged: HostedStep { HostedStep { Plan(onward) } }
 
-    /// A step that counts an attempt of the user before its check. Over the limit, the page asks the user to wait.
+    /// Returns a step that counts an attempt of the user before its check. Over the limit, the page asks the user to wait.
+    ///
     /// - Parameters:
     ///   - login: The user name that the page shows afterwards; `nil` for no change.
-    ///   - count: Counts the attempt; `nil` for an attempt of the user of the sign-in.
-    ///   - check: The check; it does not run over the limit.
-    ///   - plan: Returns the plan if the attempt is within the limit.
+    ///   - count: Counts the attempt; `nil` counts it for the user of the sign-in.
+    ///   - check: The check of the attempt. It does not run over the limit.
+    ///   - needsMore: Whether the decision needs another read, which gets the verdict.
+    ///   - plan: Returns the plan. It does not run over the limit.
     func attempt(
         _ reading: Reading<HostedStep.Verdict>, login: String? = nil, count: (@Sendable () -> RateLimitStatus)? = nil,
         check: Check<HostedStep.Verdict> = Check(of: "attempt") { .admitted },
@@ -123,7 +130,8 @@ extension HostedState {
         }
     }
 
-    /// The check after a count of the attempt, once per request.
+    /// Returns a check that counts the attempt, and then runs `check`. If `reading` already has a verdict, the attempt is not counted
+    /// again.
     func counted(
         _ check: Check<HostedStep.Verdict>, _ reading: Reading<HostedStep.Verdict>?, by count: @escaping @Sendable () -> RateLimitStatus
     ) -> Check<HostedStep.Verdict> {
@@ -159,7 +167,7 @@ extension HostedState {
         return try moving(to: next, Writes(effects, of: next, user: nil) + next.closingChallenge)
     }
 
-    /// Stores the consent, or refuses the request of the client.
+    /// Stores the user's consent, or refuses the request of the client.
     private func answerConsent(_ isAllowed: Bool) throws -> Plan<HostedAnswer> {
         guard transaction.end == .authenticated, hosted.refused == nil, needsConsent, let user = user?.value else { return Plan(onward) }
         var next = transaction
@@ -180,7 +188,7 @@ extension HostedState {
         return try moving(to: next, writes)
     }
 
-    /// Starts the same request again without the proofs, and ends this sign-in.
+    /// Cancels this sign-in if it has not ended, and starts a new one for the same request, without proofs.
     func restart() -> HostedStep {
         let check = Check(of: "beginning") {
             try engine.admitBeginning(snapshot: snapshot, context: context)
@@ -206,8 +214,10 @@ extension HostedState {
 }
 
 extension HostedSignIn {
-    /// Stores the refusal that the client gets. The page, not the client, shows a refusal that concerns only this sign-in, such as a
-    /// changed account: the user can start again.
+    /// Stores a refusal, so that the server sends it to the client.
+    ///
+    /// Refusals that concern only this sign-in (an expired token, a changed account) are not stored: the page shows an error, and the user
+    /// starts again.
     mutating func refuse(_ refusal: Refusal) {
         guard refusal.code != .invalidGrant, refusal.code != .expiredToken else { return }
         refused = Refused(error: refusal.code.wireName, description: refusal.description)

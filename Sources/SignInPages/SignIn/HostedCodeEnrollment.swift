@@ -2,10 +2,11 @@ internal import Foundation
 internal import IdentityCore
 internal import Store
 
-/// The enrolment of a phone or mail address during a sign-in, if the policy requires a second factor and the user has none. The confirming
+/// The enrollment of a phone or mail address during a sign-in, if the policy requires a second factor and the user has none. The confirming
 /// code counts as the second factor.
 extension HostedState {
-    /// Starts the enrolment of a channel. The page asks for a phone's number; to a mail address, the code is sent at once.
+    /// Starts the enrollment of a channel. For a phone, the page asks for its number. For mail, the code is sent to the user's address at
+    /// once.
     func beginCode(_ channel: CodeChannel, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
         guard canEnroll(by: channel) else { return unchanged }
         guard channel != .email else { return sendNumber("", channel, reading) }
@@ -17,11 +18,12 @@ extension HostedState {
         }
     }
 
-    /// Sends a code to a number as typed. An empty one stands for the number that awaits its code, or for the mail address.
+    /// Sends a code to a typed phone number. If the number is empty, the code goes to the number that awaits its code, or to the mail
+    /// address.
     func sendNumber(_ number: String, _ channel: CodeChannel, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
         guard canEnroll(by: channel), let user, let proof = transaction.proofs.last else { return unchanged }
-        // The proofs are too old, as for an app.
-        guard now < proof.time.addingTimeInterval(Enrollment.freshness) else { return restart() }
+        // The proofs are too old to enroll a factor.
+        guard Enrollment.isFresh(proof.time, at: now) else { return restart() }
         let waiting = pendingCode?.sentCode?.destination.phoneNumber?.e164
         let request = CodeEnrollmentRequest(
             channel: channel, phoneNumber: number.isEmpty ? waiting : number, owner: transaction.id)
@@ -32,8 +34,8 @@ extension HostedState {
                 var next = transaction
                 next.stopEnrolling()
                 next.hosted?.awaited = .setupCode(enrollmentID: prepared.enrollment.id, channel)
-                // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict: the second one counts the first
-                // code.
+                // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict. After the conflict, the second
+                // setup counts the code of the first one.
                 let changes = [.put(try user.record(holding: user.value))] + transaction.closingPhone
                 return try moving(to: next, prepared.writes + changes)
             } catch let refusal as CodeRefusal {
@@ -73,7 +75,7 @@ extension HostedState {
         return snapshot.enrollable(for: user.value).contains(.code(channel))
     }
 
-    /// The phone or mail address that awaits its code; `nil` after its expiry.
+    /// The phone or mail address that awaits its code; `nil` for none, and after the expiry.
     var pendingCode: Enrollment? {
         guard let pending, pending.status == .pending, pending.sentCode != nil, let until = pending.pendingUntil, now < until else {
             return nil

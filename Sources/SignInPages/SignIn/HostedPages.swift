@@ -3,11 +3,13 @@ package import IdentityCore
 internal import Store
 
 extension Engine {
-    /// Returns the page that shows the current state of a sign-in, or the response to the client once everything is proved. The browser can
-    /// load the page again. A new code replaces the previous one until the client exchanges a code or the first code expires.
+    /// Returns the page that shows the current state of a sign-in, or the response to the client after the last proof. The browser can load
+    /// the page again: a new code then replaces the previous one, until the client exchanges a code or the first code expires.
     package func signInPage(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
         try await HostedAnswer {
-            let shown = try await transact(context) { reading in
+            let shown = try await transact(context) {
+                .page(token, browser: browser)
+            } read: { reading in
                 try HostedState(token, browser: browser, reading, context: context)
             } decide: { state in
                 try state.shown()
@@ -17,8 +19,8 @@ extension Engine {
         }
     }
 
-    /// Whether a sign-in waits for an answer on a device. Returns `false` also if there is no such sign-in, or if it does not continue in
-    /// this browser. The page loads itself again after the answer.
+    /// Returns whether a sign-in waits for the user's action on a phone or in a mail. Returns `false` also if there is no such sign-in, or
+    /// if it does not continue in this browser.
     package func isAnswerAwaited(of token: String, browser: BrowserSecrets, context: RequestContext) async throws -> Bool {
         do {
             let state = try await hostedState(token, browser: browser, context: context)
@@ -30,9 +32,11 @@ extension Engine {
         }
     }
 
-    /// The sign-in that the address of a page names; throws ``EarlyAnswer`` if it does not continue in this browser.
+    /// Returns the sign-in that the address of a page names; throws ``EarlyAnswer`` if it does not continue in this browser.
     func hostedState(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedState {
-        try await store.read { [self] view in
+        try await store.read {
+            .page(token, browser: browser)
+        } _: { [self] view in
             let reading = Reading<Never>(view: view, engine: self, verdict: nil, isRepeated: false, hasConflicted: false)
             return try HostedState(token, browser: browser, reading, context: context)
         }
@@ -40,7 +44,7 @@ extension Engine {
 }
 
 extension HostedState {
-    /// The answer to a browser that loads the page; `nil` if the sign-in continued, so that another read shows its next state.
+    /// Returns the answer to a browser that loads the page; `nil` if the sign-in advanced, so that the caller must read its next state.
     fileprivate func shown() throws -> Plan<HostedAnswer?> {
         if let response = hosted.refused.flatMap(response) { return Plan(HostedAnswer(.respond(response))) }
         switch transaction.end {
@@ -67,7 +71,7 @@ extension HostedState {
         return hasApprovedLink ? try countLink().map { _ in nil } : Plan(try factorPage())
     }
 
-    /// The page that asks for the missing factor.
+    /// Returns the page for the next input: the password, a factor, an enrollment or a new password.
     private func factorPage(notice: HostedSignIn.Notice? = nil) throws -> HostedAnswer {
         guard let subject, !transaction.proofs.isEmpty else {
             return page(
@@ -90,14 +94,14 @@ extension HostedState {
         return page(.password(login: subject.user.login, isLoginFixed: true, canRecover: false, canUnlock: false), notice: notice)
     }
 
-    /// Counts the answer of a device.
+    /// Applies the device's answer to the sign-in.
     private func countAnswer() throws -> Plan<HostedAnswer?> {
         let isApproved = transaction.challenge?.approver != nil
         var (next, outcome, effects) = transaction.step(.polled(isApproved && approver == nil ? nil : subject), now: now)
         guard let user else { return Plan(HostedAnswer(.refused(HostedRefusal(.over)))) }
         next.hosted?.notice = nil
         next.record(outcome)
-        // A concurrent change of the enrolment causes a conflict.
+        // A concurrent change of the enrollment causes a conflict.
         let closing = transaction.closingChallenge + (approver.map { [$0.unchanged] } ?? [])
         if case .authenticated = outcome, !needsConsent, hosted.device == nil {
             var changed = user

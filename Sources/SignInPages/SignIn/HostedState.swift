@@ -3,12 +3,12 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// A sign-in on the pages, as one read finds it for the browser that asks.
+/// A sign-in on the pages, with the data of one read for the browser that sent the request.
 struct HostedState: Sendable {
     /// The token in the address of the page.
     let token: String
     let context: RequestContext
-    /// The source of random bytes and the in-memory counters.
+    /// The engine, for its source of random bytes and its in-memory counters.
     let engine: Engine
     let stored: StoredTransaction
     let hosted: HostedSignIn
@@ -24,22 +24,24 @@ struct HostedState: Sendable {
     /// The user; `nil` before the first proof.
     let user: StoredUser?
     let subject: SignInTransaction.Subject?
-    /// The usable factors of the user.
+    /// The usable enrollments of the user.
     let enrollments: [Enrollment]
-    /// All factors of the user, also pending ones.
+    /// All enrollments of the user, including pending ones.
     let held: [Enrollment]
-    /// The enrolment whose device approved.
+    /// The enrollment of the device that approved the challenge; `nil` for none.
     let approver: Enrollment?
-    /// The session of the last code; before the first code the open session of the browser, which can belong to another user.
+    /// The session of the last authorization code; before the first code, the open session of the browser, which can belong to another
+    /// user. `nil` for none.
     let session: Session?
     /// The open session that this sign-in started or continued; `nil` for none.
     let ownSession: Session?
     /// Whether the user must still be asked for their consent.
     let needsConsent: Bool
+    /// The stored consent; `nil` for none, or if it cannot be needed.
     let consent: Consent?
-    /// The factor that is being enrolled.
+    /// The enrollment that awaits its first code; `nil` for none.
     let pending: Enrollment?
-    /// The transaction of the device that waits for this sign-in.
+    /// The transaction of the device that waits for this sign-in; `nil` for none.
     let waitingDevice: StoredTransaction?
 
     var transaction: SignInTransaction { stored.value }
@@ -66,7 +68,7 @@ struct HostedState: Sendable {
         else { throw EarlyAnswer(.over) }
         let code = try authorization.code.map { try view.ticket(.authorizationCode, digest: TicketDigest(bytes: $0), now: now) }
         if let code, !code.isFresh { throw EarlyAnswer(.finished) }
-        // A code whose response was lost is replaced as long as the client could have exchanged the first one.
+        // A code whose response was lost can be replaced until the first code expires.
         if let first = authorization.firstCodeAt, now >= first.addingTimeInterval(HostedSignIn.codeLifetime) {
             throw EarlyAnswer(.finished)
         }
@@ -103,13 +105,17 @@ struct HostedState: Sendable {
         } else {
             session = present
         }
-        consent = try user.flatMap { try view.consent(of: $0.value.id, to: authorization.request) }
         // Without a proof of this sign-in, the session alone would answer.
         let isSilent = hosted.device == nil && stored.value.inherited > 0 && stored.value.proofs.count == stored.value.inherited
+        let needsConfirmation = isSilent && application.needsConfirmation(of: authorization.request, in: own?.id)
+        let mayAsk = needsConfirmation || application.consent == .required || authorization.request.prompts.contains(.consent)
+        guard hosted.isAllowed != true, mayAsk else {
+            (consent, needsConsent) = (nil, false)
+            return
+        }
+        consent = try user.flatMap { try view.consent(of: $0.value.id, to: authorization.request) }
         needsConsent =
-            try hosted.isAllowed != true
-            && (isSilent && application.needsConfirmation(of: authorization.request, in: own?.id)
-                || user.map { try view.needsConsent(of: $0.value.id, to: authorization.request, by: application) } ?? false)
+            needsConfirmation || user != nil && authorization.request.needsConsent(by: application, beyond: consent)
     }
 
     /// Whether a form belongs to a page from before the first proof. A repeated submission leads to the current state of the sign-in.
@@ -117,7 +123,7 @@ struct HostedState: Sendable {
         hosted.browser.startSecret(of: secrets).map { FormToken.isRight(token, browser: $0, transaction: transaction.id) } ?? false
     }
 
-    /// The proved sign-in with the next state of the transaction.
+    /// Returns the proved sign-in with the next state of the transaction.
     func proved(
         _ next: SignInTransaction, _ user: StoredUser, _ writes: Writes = Writes(), isUserChanged: Bool = false
     ) -> ProvedSignIn {
@@ -126,7 +132,7 @@ struct HostedState: Sendable {
             isUserChanged: isUserChanged)
     }
 
-    /// The client's answer to a sign-in that was refused.
+    /// Returns the response to the client after a refusal; `nil` for an unknown error code.
     func response(_ refused: HostedSignIn.Refused) -> AuthorizationResponse? {
         Refusal.Code(wireName: refused.error).map {
             AuthorizationResponse(
@@ -144,7 +150,7 @@ struct HostedState: Sendable {
 
     var onward: HostedAnswer { HostedAnswer(.redirect(token: token)) }
 
-    /// Writes the next state of the transaction, and redirects to the page.
+    /// Returns the plan that writes the next state of the transaction. Its answer is `answer`, or the redirect to the page.
     func moving(to next: SignInTransaction, _ writes: Writes = Writes(), answer: HostedAnswer? = nil) throws -> Plan<HostedAnswer> {
         Plan(answer ?? onward, writes + [try stored.writing(next)])
     }
@@ -159,7 +165,7 @@ struct HostedState: Sendable {
     }
 }
 
-/// Answers a request of the pages without any write.
+/// An error that ends a request of the pages with an answer, and without any write.
 struct EarlyAnswer: Error {
     let answer: HostedAnswer
 
@@ -176,7 +182,7 @@ extension Engine {
 }
 
 extension HostedAnswer {
-    /// Runs a request that ``EarlyAnswer`` can end.
+    /// Creates the answer that `body` returns, or that of the ``EarlyAnswer`` that it throws.
     init(_ body: () async throws -> HostedAnswer) async throws {
         do { self = try await body() } catch let early as EarlyAnswer { self = early.answer }
     }

@@ -27,12 +27,15 @@ struct AdministrationOptions: ParsableArguments {
         administrator ?? ProcessInfo.processInfo.environment["SUDO_USER"].flatMap { $0.isEmpty ? nil : $0 } ?? NSUserName()
     }
 
-    /// Opens the store, runs the command and closes the store. Errors are reported, and determine the exit code.
+    /// Opens the store, runs the command and closes the store. Reports errors, which determine the exit code.
     /// - Parameter command: The request id of the changes in the system log, such as `users-add`.
     func run(_ command: String, _ body: (ServerParts, RequestContext) async throws -> Void) async throws {
         try await Outcome.of(json: json) {
             let parts = try await server.assemble()
             do {
+                // The lines that the command writes to the system log get the retention time of the configuration. If it cannot be read,
+                // the command reports that itself.
+                _ = try? await parts.engine.snapshot()
                 try await body(parts, parts.context(command, administrator: name))
             } catch {
                 try? await parts.store.close()
@@ -52,7 +55,7 @@ struct OneUserOptions: ParsableArguments {
 
     var json: Bool { options.json }
 
-    /// Runs a command on the user. Throws ``CommandFailure`` if there is none.
+    /// Runs a command on the user. An unknown user is reported as an error.
     func run(_ command: String, _ body: (ServerParts, UserOverview, RequestContext) async throws -> Void) async throws {
         try await options.run(command) { parts, context in
             guard let found = try await parts.engine.overview(of: user, now: context.now) else {
@@ -64,7 +67,7 @@ struct OneUserOptions: ParsableArguments {
 }
 
 extension AccountChange {
-    /// Throws ``CommandFailure`` if the account was not changed.
+    /// Checks that the account was changed; throws ``CommandFailure`` otherwise.
     func checked() throws {
         switch self {
         case .changed: return

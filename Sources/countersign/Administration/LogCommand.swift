@@ -16,7 +16,8 @@ struct LogShowCommand: AsyncParsableCommand {
         commandName: "show", abstract: "Show who did what, with which result, why and from where.",
         discussion: """
             Each line has the time, the outcome (success, failure or denied), the action, the user, the application, the address and the
-            reason: the rule that decided, or the condition that failed. The server keeps the lines for 90 days.
+            reason: the rule that decided, or the condition that failed. The server keeps the lines for 90 days, or as long
+            as `system_log` in the org file says.
 
               countersign log --since 1h --user jane@example.com
               countersign log --type user.mfa --outcome failure --follow
@@ -70,7 +71,8 @@ struct LogShowCommand: AsyncParsableCommand {
                 } while query.after != nil
                 guard follow else { break }
                 try await Interruption.cancels { try await TerminalClock.sleep(for: .seconds(1)) }
-                // A line can be committed after later ones, and the clocks of several servers differ, so the last minute is read again.
+                // A line can be committed after lines with a later time, and the clocks of several servers differ. So the last minute is
+                // read again.
                 query.since = max(first, TerminalClock.now.addingTimeInterval(-60))
                 shown = shown.filter { $0.value >= query.since }
             }
@@ -78,7 +80,7 @@ struct LogShowCommand: AsyncParsableCommand {
         }
     }
 
-    /// Also accepts `user.mfa*` and `user.mfa…`.
+    /// The beginning of the actions to show. The option also accepts `user.mfa*` and `user.mfa…`.
     private var typePrefix: String { String(type.prefix { $0 != "*" && $0 != "…" }) }
 
     private func show(_ event: LogEvent, _ logins: inout Logins) async throws {
@@ -121,14 +123,15 @@ struct LogEraseCommand: AsyncParsableCommand {
     }
 }
 
-/// The logins of user ids, read once each.
+/// The logins of users, each of which is read once.
 private struct Logins {
     let engine: Engine
     private var known: [String: String?] = [:]
 
     init(engine: Engine) { self.engine = engine }
 
-    /// Returns the id of the user with this login or id. The user of an id may have been deleted. Throws ``CommandFailure`` for an unknown login.
+    /// Returns the id of the user with this login or id. An id is returned even if its user was deleted. Throws ``CommandFailure`` for an
+    /// unknown login.
     mutating func id(of name: String) async throws -> String {
         if let user = try await engine.user(login: name) { return user.id }
         guard name.hasPrefix("00u"), name.count == 20 else {
@@ -181,7 +184,7 @@ struct LogTime: ExpressibleByArgument {
 extension LogEvent.Outcome: ExpressibleByArgument {}
 
 extension LogEvent {
-    /// The line as JSON, with the members of the stored form and the user's current login.
+    /// Returns the line as JSON, with the members of the stored form and the user's current login.
     fileprivate func json(login: String?) -> JSONValue {
         var json: [String: JSONValue] = [
             "id": .string(id), "time": .string(time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),

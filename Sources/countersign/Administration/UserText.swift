@@ -53,7 +53,7 @@ enum UserText {
         }
         for session in found.sessions { lines.append("  session   \(line(session))") }
         lines.append("  devices   \(found.rememberedDevices) remembered")
-        lines.append("  sign-ins  \(found.grants) of applications, with tokens that can still be used")
+        lines.append("  sign-ins  \(found.grants) in apps, neither revoked nor expired")
         if found.isLocked { lines.append("Remove the locks with: countersign users unlock \(user.login)") }
         return lines
     }
@@ -81,6 +81,6 @@ extension JSONValue {
 }
 
 extension String {
-    /// Returns the text with spaces up to a width in characters.
+    /// Returns the text, padded with spaces to a width in characters.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -14,7 +14,8 @@ struct UsersCommand: AsyncParsableCommand {
             """,
         subcommands: [
             UsersListCommand.self, UsersShowCommand.self, UsersAddCommand.self, UsersUnlockCommand.self, UsersResetFactorsCommand.self,
-            UsersResetPasswordCommand.self, UsersSuspendCommand.self, UsersDeactivateCommand.self, UsersActivateCommand.self,
+            UsersResetPasswordCommand.self, UsersSetGroupsCommand.self, UsersSuspendCommand.self, UsersDeactivateCommand.self,
+            UsersActivateCommand.self,
             UsersDeleteCommand.self, UsersSessionsCommand.self, UsersEndSessionsCommand.self,
         ])
 }
@@ -133,7 +134,7 @@ struct UsersResetFactorsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset-factors", abstract: "Remove a user's second factors, for example after the loss of a phone.",
         discussion: """
-            First make sure that the request is the user's own: until the next enrolment, the password alone is enough to enrol a factor.
+            First make sure that the request is the user's own: until the next enrollment, the password alone is enough to enroll a factor.
             The command also forgets the remembered devices and signs the user out of every browser. At the next sign-in, the user sets up
             a new factor if the sign-on policy requires one. The tokens of the user's apps stay valid; if another person may have the phone,
             also run: countersign users end-sessions <user> --tokens
@@ -159,11 +160,14 @@ struct UsersResetFactorsCommand: AsyncParsableCommand {
             if options.json {
                 return Terminal.write(json: ["id": .string(found.user.id), "removed": .array(removed.map(JSONValue.string))])
             }
-            guard !removed.isEmpty else {
-                return Terminal.write("\(found.user.login) has no \(only.map { "factor “\($0)”" } ?? "second factor").")
+            if removed.isEmpty {
+                Terminal.write("\(found.user.login) has no \(only.map { "factor “\($0)”" } ?? "second factor").")
+                guard only == nil else { return }
+            } else {
+                Terminal.write("Removed from \(found.user.login): \(removed.joined(separator: ", ")).")
             }
-            Terminal.write("Removed from \(found.user.login): \(removed.joined(separator: ", ")).")
-            Terminal.note("The user is signed out of every browser, and can set up a new factor at the next sign-in.")
+            Terminal.note(
+                "The user is signed out of every browser, remembered devices are forgotten, and the next sign-in can set up a new factor.")
             if found.grants > 0 {
                 Terminal.note(
                     "Apps of the user still hold tokens. To revoke them: countersign users end-sessions \(found.user.login) --tokens")
@@ -200,7 +204,8 @@ struct UsersResetPasswordCommand: AsyncParsableCommand {
             Terminal.write(
                 chosen == nil
                     ? "Temporary password of \(found.user.login): \(password)" : "\(found.user.login) has the temporary password.")
-            Terminal.note("The user must change it at the next sign-in. Sessions and tokens have ended.")
+            Terminal.note(
+                "The user must change it at the next sign-in. The user is signed out of every browser, and all tokens are revoked.")
         }
     }
 }
@@ -266,7 +271,9 @@ struct UsersDeleteCommand: AsyncParsableCommand {
         try await options.run("users-delete") { parts, found, context in
             let login = found.user.login
             if !yes {
-                guard TerminalInput.isInteractive else { throw CommandFailure("Confirm the deletion of \(login) with --yes.") }
+                guard TerminalInput.isInteractive else {
+                    throw CommandFailure("\(login) was not deleted. Add --yes to confirm the deletion.")
+                }
                 let answer = try await TerminalInput.line("Type the login to delete \(login) permanently: ")
                 guard answer == login else { throw CommandFailure("\(login) was not deleted.") }
             }

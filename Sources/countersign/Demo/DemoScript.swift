@@ -40,7 +40,7 @@ struct DemoScript {
     }
 
     private func client(_ application: SandboxApplication) -> OAuth2Client {
-        // Uses the port like a real app, not the in-process transport.
+        // The client uses the port like a real app, not the in-process transport.
         let scope = ["openid", "profile", "email", "offline_access", "messages.read"]
         return OAuth2Client(sandbox.configuration(application, scope: scope), clock: sandbox.clock)
     }
@@ -85,7 +85,7 @@ struct DemoScript {
         return token
     }
 
-    /// Waits for the approval: by the user, or automatically.
+    /// Waits for the approval by the user or the automated phone, and returns the token.
     private func approved(_ flow: DirectAuthenticationFlow, on phone: VirtualPhone) async throws -> Token {
         if !approvesByItself {
             Terminal.note("\nApprove the sign-in on Jane's phone: \(Terminal.styledNote("\(phonePage)", .bold))")
@@ -151,7 +151,7 @@ struct DemoScript {
         }
     }
 
-    /// Uses a different account, because reusing an old refresh token after its grace period ends the whole session.
+    /// Reuses an old refresh token, which the server must refuse. The step has its own account, because the reuse ends the whole session.
     private func refuseOldTokens() async throws {
         try await reporter.step("Old refresh token refused after its grace") {
             let client = client(.password)
@@ -161,7 +161,7 @@ struct DemoScript {
             let second = try await client.refresh(first)
             sandbox.advance(by: 31)
             try await refused("the old refresh token") { _ = try await client.refresh(first) }
-            try await refused("the new one, after the old one was used again") { _ = try await client.refresh(second) }
+            try await refused("the new refresh token of a reused one") { _ = try await client.refresh(second) }
         } telling: {
             "31 seconds on; a stolen refresh token ends the session instead of taking it over"
         }
@@ -170,7 +170,7 @@ struct DemoScript {
     private func endAccess(_ credential: Credential) async throws {
         try await reporter.step("Access token introspected: active") {
             guard try await credential.introspect(.accessToken).active == true else {
-                throw CommandFailure("The server says that the new access token is not active.")
+                throw CommandFailure("The server says that the new access token is not active. Please report this bug of Countersign.")
             }
         }
         try await reporter.step("Access token revoked") { try await credential.revoke(type: .accessToken) }
@@ -196,7 +196,10 @@ struct DemoScript {
             try await body()
         } catch {
             guard let code = ServerRefusal.code(of: error) else { throw error }
-            guard code == "invalid_grant" else { throw CommandFailure("The server refused \(what) with \(code) instead of invalid_grant.") }
+            guard code == "invalid_grant" else {
+                throw CommandFailure(
+                    "The server returned \(code) instead of invalid_grant for \(what). Please report this bug of Countersign.")
+            }
             return
         }
         throw CommandFailure("The server accepted \(what).")

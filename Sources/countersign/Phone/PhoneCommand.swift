@@ -35,7 +35,7 @@ struct PhonePendingCommand: AsyncParsableCommand {
             if json {
                 Terminal.write(json: ["requests": .array(requests.map(\.json))])
             } else if requests.isEmpty {
-                Terminal.note("Nothing waits.")
+                Terminal.note("No requests are waiting.")
             } else {
                 Terminal.write(requests.map(\.text).joined(separator: "\n\n"))
             }
@@ -177,14 +177,15 @@ struct PhoneAnswerOptions: ParsableArguments {
     @Flag(help: "Write JSON.")
     var json = false
 
-    /// Finds the request, shows it and sends the answer. Errors are reported and determine the exit code.
+    /// Finds the request, shows it and sends the answer. Reports errors, which determine the exit code.
     func send(_ answer: (PhoneRequest) throws -> PhoneAnswer) async throws {
         try await Outcome.of(json: json) {
             let device = try TerminalPhone(phone.url)
             let enrollments = try device.enrollments(id: account.id)
             let id = id
             let request = try await Interruption.cancels { try await device.request(id, for: enrollments) }
-            // A list omits unverified details. Verify them first, so that the user does not answer an incomplete request.
+            // The text omits details that were not verified. They are verified first, so that the user does not answer an incomplete
+            // request.
             try await Interruption.cancels { try await request.challenge.verify() }
             Terminal.note(request.text)
             let answer = try answer(request)

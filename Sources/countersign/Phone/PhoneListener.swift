@@ -12,8 +12,9 @@ struct PhoneListener: Sendable {
 
     private var asks: Bool { TerminalInput.isInteractive && !json }
 
-    /// Fetches requests until the task is cancelled or no account remains. It skips the request IDs in `earlier`. It reports an account
-    /// that the organization refuses and stops fetching for it. If that is the last account, its `DeviceAuthenticatorError` is thrown.
+    /// Fetches requests until the task is cancelled or no account remains. Requests with an ID in `earlier` are skipped. If the
+    /// organization refuses an account, reports it and stops fetching its requests. For the last account, throws its
+    /// `DeviceAuthenticatorError` instead.
     func run(except earlier: Set<String> = []) async throws {
         var shown: [String: PhoneRequest] = [:]
         var listened = enrollments
@@ -50,7 +51,7 @@ struct PhoneListener: Sendable {
         error.reason == .network || error.reason == .tooManyRequests
     }
 
-    /// Shows a request. Returns whether the request is still pending.
+    /// Shows a request and, in a terminal, asks the user to answer it. Returns whether the request is still pending.
     private func present(_ request: PhoneRequest) async throws -> Bool {
         guard !json else {
             var line = request.json
@@ -102,7 +103,7 @@ struct PhoneListener: Sendable {
                 "organization": .string(enrollment.organization.url.absoluteString), "message": .string(PhoneFailure.text(of: error)),
             ])
         }
-        Terminal.note("\(PhoneFailure.text(of: error, for: enrollment)) The other accounts are still listened for.")
+        Terminal.note("\(PhoneFailure.text(of: error, for: enrollment)) The phone still listens for the other accounts.")
     }
 
     private func tellOver(_ id: String) {
@@ -111,14 +112,14 @@ struct PhoneListener: Sendable {
     }
 }
 
-/// Lets the user answer, in this terminal, the push that this terminal's own sign-in causes. Requests that were pending before are not
-/// offered, because an attacker may have caused them.
+/// Lets the user answer, in this terminal, the push that this terminal's own sign-in causes. Requests that were pending before the sign-in
+/// are not offered, because an attacker may have caused them.
 struct SelfAnswer: Sendable {
     private let listener: PhoneListener
     /// The requests that were pending before the sign-in; `nil` before ``look()``.
     private var earlier: Result<Set<String>, any Error>?
 
-    /// Returns `nil` without an interactive terminal, or if the phone has no account of this user at the organization.
+    /// Creates the answer; `nil` without an interactive terminal, or if the phone has no account of this user at the organization.
     init?(_ phone: TerminalPhone, username: String, at authenticator: DeviceAuthenticatorConfig, json: Bool) {
         guard TerminalInput.isInteractive, !json else { return nil }
         let own = phone.enrollments.filter { $0.organization.url == authenticator.orgURL && $0.user.name == username }
@@ -126,7 +127,7 @@ struct SelfAnswer: Sendable {
         listener = PhoneListener(phone: phone, enrollments: own, interval: .seconds(1), json: false)
     }
 
-    /// Records the pending requests; call it just before the sign-in starts. An error is reported only if an answer is needed.
+    /// Records the pending requests. Call it just before the sign-in starts. ``run()`` reports an error.
     mutating func look() async {
         do {
             earlier = .success(Set(try await listener.phone.requests(for: listener.enrollments).map(\.id)))
@@ -159,8 +160,8 @@ struct PhoneDialog: Sendable {
 
     let request: PhoneRequest
 
-    /// Asks until the user answers or the request is no longer pending. `isOver` returns when the request is not pending; it is cancelled
-    /// after an answer.
+    /// Asks until the user answers or the request is no longer pending. `isOver` must return when the request is no longer pending. It is
+    /// cancelled after an answer.
     func result(orUntil isOver: @escaping @Sendable () async throws -> Void) async throws -> Result {
         try await withThrowingTaskGroup(of: Result.self) { group in
             defer { group.cancelAll() }
@@ -185,7 +186,7 @@ struct PhoneDialog: Sendable {
         return "Which number does the sign-in show (\(numbers.joined(separator: ", ")))? Or [n]o, [s]uspicious: it was not me, [l]ater: "
     }
 
-    /// Returns the meaning of an input line; `nil` if it has none.
+    /// Returns the result that an input line stands for; `nil` for another line.
     static func result(of line: String, numbers: [String]?) -> Result? {
         let word = line.filter { !$0.isWhitespace }.lowercased()
         if let numbers, numbers.contains(word) { return .answered(.approve(number: word)) }

@@ -20,11 +20,11 @@ struct TerminalPhone: Sendable {
             .addLogger(PhoneLog()).create()
     }
 
-    /// The enrollments of this phone. Unreadable ones are omitted with a warning.
+    /// The enrollments of this phone. Unreadable enrollments are omitted with a warning.
     var enrollments: [AuthenticatorEnrollment] { device.allEnrollments().compactMap { $0 as? AuthenticatorEnrollment } }
 
-    /// Returns all enrollments, or the one whose ID equals or begins with `id`. The result is never empty: it throws ``CommandFailure``
-    /// instead.
+    /// Returns all enrollments, or the only one whose ID equals or begins with `id`. The result is never empty. Throws ``CommandFailure``
+    /// for no enrollment, or for several that begin with `id`.
     func enrollments(id: String?) throws -> [AuthenticatorEnrollment] {
         let all = enrollments
         guard !all.isEmpty else {
@@ -87,8 +87,8 @@ struct TerminalPhone: Sendable {
         return waiting
     }
 
-    /// Fetches the pending requests of all accounts, oldest first. It throws if every account failed; otherwise it reports the accounts
-    /// that failed.
+    /// Fetches the pending requests of all accounts, oldest first. Throws the first error if every account failed. Otherwise reports the
+    /// accounts that failed.
     func requests(for enrollments: [AuthenticatorEnrollment]) async throws -> [PhoneRequest] {
         let waiting = try await waiting(for: enrollments)
         if let (_, error) = waiting.failures.first, waiting.failures.count == enrollments.count { throw error }
@@ -96,7 +96,7 @@ struct TerminalPhone: Sendable {
         return waiting.requests
     }
 
-    /// Returns the request whose ID equals or begins with `id`. It throws ``CommandFailure`` if there is none or more than one.
+    /// Returns the request whose ID equals or begins with `id`. Throws ``CommandFailure`` for no such request, or for several.
     func request(_ id: String, for enrollments: [AuthenticatorEnrollment]) async throws -> PhoneRequest {
         let all = try await requests(for: enrollments)
         let found = all.filter { $0.id == id }.first.map { [$0] } ?? all.filter { $0.id.hasPrefix(id) }
@@ -112,8 +112,9 @@ struct TerminalPhone: Sendable {
 
 /// The pending requests of a phone's accounts, and the accounts that failed.
 struct WaitingRequests {
-    /// Oldest first.
+    /// The pending requests, oldest first.
     var requests: [PhoneRequest] = []
+    /// The accounts whose requests could not be fetched.
     var failures: [(AuthenticatorEnrollment, DeviceAuthenticatorError)] = []
 }
 
@@ -151,17 +152,17 @@ struct PINPrompt: UserVerifier {
         return UserVerification(method: .pin, secret: Data(pin.utf8))
     }
 
-    /// Asks for a new PIN. In a terminal it asks twice, because the user cannot see the PIN.
+    /// Asks for a new PIN; in a terminal, twice, because the user cannot see the PIN.
     private func chosen() async throws(UserVerificationFailure) -> String {
         for _ in 0..<3 {
             let pin = try await given("Choose a PIN of at least \(Self.shortest) characters: ")
             guard pin.count >= Self.shortest else {
-                Terminal.note("The PIN is too short.")
+                Terminal.note("The PIN is too short. Choose a longer one.")
                 continue
             }
             guard TerminalInput.isInteractive else { return pin }
-            guard try await given("The same PIN again: ") != pin else { return pin }
-            Terminal.note("The two PINs differ.")
+            guard try await given("Enter the PIN again: ") != pin else { return pin }
+            Terminal.note("The PINs do not match. Enter the same PIN twice.")
         }
         throw .failed
     }
@@ -173,7 +174,7 @@ struct PINPrompt: UserVerifier {
             }
             return pin
         } catch {
-            // Includes the cancellation by Ctrl-C.
+            // Ctrl-C is also a cancellation.
             throw .cancelled
         }
     }

@@ -7,7 +7,8 @@ import Store
 
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Rotate the server's signing keys.", subcommands: [KeysRotateCommand.self])
+        commandName: "keys", abstract: "Rotate the server's signing keys and its master key.",
+        subcommands: [KeysRotateCommand.self, RotateMasterCommand.self])
 }
 
 struct KeysRotateCommand: AsyncParsableCommand {

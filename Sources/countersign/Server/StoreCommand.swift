@@ -1,11 +1,12 @@
 import ArgumentParser
 import AuthorizationServer
 import Foundation
+import Store
 
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Prepare, back up and restore the server's database.",
-        subcommands: [StoreMigrateCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self])
+        commandName: "store", abstract: "Prepare, copy, back up and restore the server's database.",
+        subcommands: [StoreMigrateCommand.self, StoreCopyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self])
 }
 
 struct StoreMigrateCommand: AsyncParsableCommand {
@@ -72,7 +73,45 @@ struct StoreRestoreCommand: AsyncParsableCommand {
     }
 }
 
-/// Runs blocking work on a thread of its own.
+struct StoreCopyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy", abstract: "Copy everything from SQLite to PostgreSQL, or back.",
+        discussion: """
+            Stop the servers first. A PostgreSQL target needs its tables: countersign store migrate. The copy is compared with the source row \
+            by row. If it is interrupted, run the same command again to continue. Then start the servers with the new database and the same \
+            master key.
+            """)
+
+    @Option(help: ArgumentHelp("The database to read: sqlite:data, or a URL of PostgreSQL.", valueName: "place"))
+    var from: String
+
+    @Option(help: ArgumentHelp("The database to write, which must be empty: the same forms.", valueName: "place"))
+    var to: String
+
+    @Option(
+        name: .customLong("database-password-file"),
+        help: ArgumentHelp("A file with the password of the PostgreSQL database.", valueName: "file"))
+    var databasePasswordFile: String?
+
+    func validate() throws {
+        guard from != to else { throw ValidationError("--from and --to must name different databases.") }
+    }
+
+    func run() async throws {
+        try await Outcome.of {
+            let (from, to, passwordFile) = (from, to, databasePasswordFile)
+            let report = try await onThread {
+                try StoreSettings.copy(from: from, to: to, passwordFile: passwordFile) { count in
+                    if count % 10_000 < 500, count >= 10_000 { Terminal.note("\(count) rows…") }
+                }
+            }
+            Terminal.write(
+                "Copied \(report.records) records and \(report.tickets) tickets. Both databases have the digest \(report.digest).")
+        }
+    }
+}
+
+/// Runs blocking work on its own thread.
 private func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Result { try work() }) }

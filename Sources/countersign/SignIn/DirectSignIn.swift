@@ -3,7 +3,7 @@ import Foundation
 import OktaDirectAuth
 
 /// Signs the user in with a password and, if the issuer requires it, a push approval or an authenticator code. If the task is cancelled,
-/// the issuer is notified before this ends, within a short time limit.
+/// the sign-in first notifies the issuer, within a short time limit.
 struct DirectSignIn: Sendable {
     /// The time limit for notifying the issuer of a cancelled sign-in.
     private static let patience: Duration = .seconds(3)
@@ -14,10 +14,10 @@ struct DirectSignIn: Sendable {
     var notice = ApprovalNotice()
     /// Asks for an authenticator code; `nil` to use a push only.
     var codePrompt: CodePrompt?
-    /// Runs while the command waits for the phone, and is then cancelled.
+    /// A function that runs while the command waits for the phone, and is then cancelled; `nil` for none.
     var meanwhile: (@Sendable () async -> Void)?
 
-    /// Returns the tokens. It throws errors of the flow, ``CommandFailure`` for an unsupported step, and `CancellationError`.
+    /// Returns the tokens. Throws errors of the flow, ``CommandFailure`` for an unsupported step, and `CancellationError`.
     func token(for username: String, password: String) async throws -> Token {
         let flow = DirectAuthenticationFlow(client: client)
         do {
@@ -59,7 +59,8 @@ struct DirectSignIn: Sendable {
 
     private func token(of status: DirectAuthenticationFlow.Status) throws -> Token {
         guard case .success(let token) = status else {
-            throw CommandFailure("\(issuer) requires a further step that this command does not support.")
+            throw CommandFailure(
+                "\(issuer) requires a further step that this command does not support. Use countersign sign-in browser instead.")
         }
         return token
     }
@@ -93,8 +94,8 @@ struct CodePrompt: Sendable {
     /// The number of attempts in a terminal. The issuer has its own limit.
     private static let attempts = 3
 
-    /// Asks until the code is correct, and returns the result. A non-interactive standard input has one attempt. If `canPush` is true, an
-    /// empty answer or a non-interactive standard input returns `nil` for a push instead. Throws ``CommandFailure`` without a code, errors
+    /// Asks until the code is correct, and returns the result; in a non-interactive standard input, once. With `canPush`, returns `nil` for
+    /// a push if the user enters an empty line or the standard input is not interactive. Throws ``CommandFailure`` without a code, errors
     /// of `send`, and `CancellationError` after Ctrl-C.
     func answer(
         canPush: Bool, _ send: (String) async throws -> DirectAuthenticationFlow.Status

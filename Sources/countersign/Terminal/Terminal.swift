@@ -1,9 +1,9 @@
 import Foundation
 import JOSE
 
-/// The command's output: results to the standard output, everything else to the standard error.
+/// The command's output. Results go to the standard output, all other text goes to the standard error.
 enum Terminal {
-    /// A text style, shown on a terminal only.
+    /// A text style. It is shown only on a terminal.
     enum Colour: String {
         case green = "32"
         case red = "31"
@@ -22,7 +22,7 @@ enum Terminal {
 
     private static let notesShowColour = notesAreSeen && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
 
-    /// The width of the notes' terminal in characters; 80 if it is unknown.
+    /// The width of the terminal to which notes are written, in characters; 80 if it is unknown.
     static var noteColumns: Int { columns(of: STDERR_FILENO) ?? 80 }
 
     /// Writes a line of the result, wrapped at words on a terminal. Ends the program if the reader has closed the output.
@@ -31,16 +31,19 @@ enum Terminal {
     /// Writes a line of JSON. It is not wrapped, because a program reads it.
     static func write(json value: JSONValue) { output(JSONText.line(value)) }
 
-    private static func output(_ line: String) {
+    /// Writes the text of a file, which ends with a line break and contains no control characters. It is not wrapped.
+    static func write(file text: String) { output(text, lineEnd: "") }
+
+    private static func output(_ line: String, lineEnd: String = "\n") {
         do {
-            try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+            try FileHandle.standardOutput.write(contentsOf: Data((line + lineEnd).utf8))
         } catch {
             // The reader has closed the output, for example `| head`.
             exit(EXIT_FAILURE)
         }
     }
 
-    /// Writes a line of the result as text, or as JSON if the user asked for that.
+    /// Writes a line of the result as text, or as JSON with `isJSON`.
     static func write(_ line: TerminalText, or json: @autoclosure () -> JSONValue, isJSON: Bool) {
         if isJSON { write(json: json()) } else { write(line) }
     }
@@ -51,7 +54,7 @@ enum Terminal {
         try? FileHandle.standardError.write(contentsOf: Data((wrapped(line, for: STDERR_FILENO) + "\n").utf8))
     }
 
-    /// Writes a question as a note without a line break, so that the cursor stays behind it.
+    /// Writes a question as a note without a line break, so that the cursor stays behind the question.
     static func prompt(_ text: TerminalText) {
         try? FileHandle.standardError.write(contentsOf: Data(text.rendered.utf8))
     }
@@ -80,9 +83,9 @@ enum Terminal {
     }
 }
 
-/// Asks for a password without showing it. A non-interactive standard input provides it as a line.
+/// Asks for a password without showing it, or reads it as a line of a non-interactive standard input.
 enum PasswordPrompt {
-    /// Throws ``CommandFailure`` if no password is given, and `CancellationError` after Ctrl-C.
+    /// Returns the password. Throws ``CommandFailure`` if the line is empty or missing, and `CancellationError` after Ctrl-C.
     static func ask(_ prompt: TerminalText) async throws -> String {
         guard let answer = try await TerminalInput.line(prompt, isSecret: true), !answer.isEmpty else {
             throw CommandFailure("The password is missing.")
@@ -99,13 +102,13 @@ enum TerminalClock {
         try await Task.sleep(for: duration)
     }
 
-    /// Waits for `event`, at most for `limit`, even if the current task is cancelled. `event` must end when it is cancelled.
+    /// Waits for `event`, at most for `limit`, even if the current task is cancelled. After the limit, `event` is cancelled and must end.
     static func wait(atMost limit: Duration, for event: @escaping @Sendable () async -> Void) async {
         // An unstructured task does not inherit the cancellation.
         await Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await event() }
-                // Cancelled only after the event has ended.
+                // This task is cancelled only after the event has ended.
                 group.addTask { try? await sleep(for: limit) }
                 await group.next()
                 group.cancelAll()

@@ -2,7 +2,7 @@ import ArgumentParser
 import CountersignSandbox
 import Foundation
 
-/// Shows how to trust the sandbox's certificate authority, and does it with `--install`.
+/// Shows the commands by which systems trust the sandbox's certificate authority. With `--install`, runs those of this system.
 struct TrustCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust", abstract: "Make this machine trust the sandbox's certificate authority.",
@@ -50,7 +50,9 @@ struct TrustCommand: AsyncParsableCommand {
         process.arguments = command
         let status = try await process.status()
         guard status == 0 else {
-            throw CommandFailure("`\(command.joined(separator: " "))` failed with exit code \(status). Run it as an administrator.")
+            throw CommandFailure(
+                "`\(command.joined(separator: " "))` failed with exit code \(status). If permission was denied, run countersign trust "
+                    + "--install as an administrator.")
         }
     }
 }
@@ -60,7 +62,8 @@ struct TrustTarget {
     let name: String
     let commands: [[String]]
 
-    /// Returns all trust stores. In a folder of trusted authorities the file gets this name, with the extension that the store requires.
+    /// Returns all trust stores. In a folder of trusted authorities, the certificate file gets the name `name`, with the extension that the
+    /// store requires.
     static func all(certificate: String, named name: String) -> [TrustTarget] {
         [
             debian(certificate, name), fedora(certificate, name), macOS(certificate),

@@ -2,17 +2,17 @@ package import Foundation
 internal import JOSE
 package import Store
 
-/// Checks codes that were sent by text, call or mail. It belongs to one read: the verdict contains the enrolment to write, with the code
-/// consumed or the wrong answer counted, and the version that was read.
+/// Checks codes that were sent by text, call or mail. A verifier belongs to one read. Its verdict contains the enrollment to write, with
+/// the version that was read: the code is consumed, or the wrong answer is counted.
 package struct CodeVerifier: FactorVerifier {
     package let environment: EngineEnvironment
     package let channel: CodeChannel
-    /// The user's enrolments; those of other factors are ignored.
+    /// The user's enrollments; those of other factors are ignored.
     package let enrollments: [Enrollment]
     /// The id of the transaction for which the code must have been sent.
     package let owner: String
     package let now: Date
-    /// The occasion of the code.
+    /// The occasion for which the code was sent.
     package var occasion = SentCodeMethod.Occasion.known
 
     package init(
@@ -41,12 +41,12 @@ package struct CodeVerifier: FactorVerifier {
     }
 
     private func judge(_ typed: String, _ own: Enrollment?) -> FactorVerdict {
-        // Does the same work for an unknown user, and without an open code.
+        // Does the same work if the user is unknown or has no open code.
         let open = own?.sentCode?[occasion].open
         let digits = typed.utf8.prefix(64).filter { $0 != UInt8(ascii: " ") }
-        let digest = environment.digest(
-            ofCode: String(decoding: digits, as: UTF8.self), enrollment: own?.id ?? "", owner: open?.owner ?? "")
-        let isRight = digest.isSameSecret(as: open?.digest ?? [UInt8](repeating: 0, count: 32))
+        let isRight = environment.isDigest(
+            open?.digest ?? [UInt8](repeating: 0, count: 32), ofCode: String(decoding: digits, as: UTF8.self), enrollment: own?.id ?? "",
+            owner: open?.owner ?? "")
         guard let own, let open, open.owner == owner, now < open.expiresAt, own.sentCode?.closedUntil(at: now, for: occasion) == nil else {
             return .failed
         }
@@ -56,7 +56,7 @@ package struct CodeVerifier: FactorVerifier {
 }
 
 extension Enrollment {
-    /// Returns the enrolment after a correct answer: code and link are consumed, and the counts of messages and wrong answers are reset.
+    /// Returns the enrollment after a correct answer: code and link are consumed, and the counts of messages and wrong answers are reset.
     func usingUpCode(of occasion: SentCodeMethod.Occasion) -> Enrollment {
         var used = self
         used.spentLink = sentCode?[occasion].open?.link
@@ -65,7 +65,7 @@ extension Enrollment {
         return used
     }
 
-    /// Returns the enrolment after a wrong answer.
+    /// Returns the enrollment after a wrong answer.
     func countingWrongCode(of occasion: SentCodeMethod.Occasion, at now: Date) -> Enrollment {
         var counted = self
         let window = occasion == .anybody ? SentCodeMethod.recoveryWindow : SentCodeMethod.answeringWindow
@@ -74,7 +74,7 @@ extension Enrollment {
         return counted
     }
 
-    /// Returns the changes that write the enrolment after a proof, and close the link of a consumed code.
+    /// Returns the changes that write the enrollment after a proof and close the link of a consumed code.
     package func changes() throws -> [Change] {
         let closing = spentLink.map { [Change.close(.mailLink, digest: TicketDigest(bytes: $0))] } ?? []
         return closing + [.put(try record())]

@@ -4,33 +4,41 @@ internal import Store
 /// The content of the page behind a mailed link, which asks the user to confirm the sign-in. Unknown properties are `nil`.
 package struct MailLinkQuestion: Sendable, Equatable {
     package var login: String
-    /// When the mail was sent.
+    /// The time when the mail was sent.
     package var sentAt: Date
     /// Whether the user has already confirmed.
     package var isApproved: Bool
     package var applicationName: String?
-    /// The IP address that requested the mail.
+    /// The IP address from which the mail was requested.
     package var address: String?
-    /// The browser that requested the mail.
+    /// The browser and the operating system from which the mail was requested.
     package var userAgent: String?
 }
 
 /// The link that is mailed with a code. The user confirms the sign-in on a page with a form, because mail scanners open links but do not
-/// submit forms. The sign-in continues only where it started.
+/// submit forms. The sign-in continues only in the browser or app that started it.
 extension Engine {
     /// Returns the content of a link's page; `nil` if the link is unknown, expired or replaced, or its code was consumed.
-    package func mailLink(_ token: String, context: RequestContext) async throws -> MailLinkQuestion? {
-        try await store.read { try OpenMailLink(token, in: $0, now: context.now)?.question }
+    package func mailLink(_ token: String, context: RequestContext) async throws -> (question: MailLinkQuestion, snapshot: OrgSnapshot)? {
+        try await store.read {
+            OpenMailLink.lookup(token)
+        } _: { [self] view in
+            try OpenMailLink(token, in: view, now: context.now).map { ($0.question, try snapshot(view)) }
+        }
     }
 
     /// Records the user's response on a link's page. An approval lets the sign-in continue; a denial ends it and invalidates code and link.
-    /// Returns `false` if the link is invalid.
-    package func answerMailLink(_ token: String, isApproved: Bool, context: RequestContext) async throws -> Bool {
-        try await transact(context) { reading in
-            try OpenMailLink(token, in: reading.view, now: context.now)
-        } decide: { link in
-            guard let link else { return Plan(false) }
-            return Plan(true, try isApproved ? link.approval(now: context.now) : link.denial(now: context.now))
+    /// Returns the configuration; `nil` if the link is invalid.
+    package func answerMailLink(_ token: String, isApproved: Bool, context: RequestContext) async throws -> OrgSnapshot? {
+        try await transact(context) {
+            OpenMailLink.lookup(token)
+        } read: { reading in
+            try OpenMailLink(token, in: reading.view, endsSignIn: !isApproved, now: context.now).map {
+                (link: $0, snapshot: try reading.snapshot)
+            }
+        } decide: { found in
+            guard let (link, snapshot) = found else { return Plan(nil) }
+            return Plan(snapshot, try isApproved ? link.approval(now: context.now) : link.denial(now: context.now))
         }
     }
 }
@@ -41,11 +49,16 @@ private struct OpenMailLink: Sendable {
     private let enrollment: Enrollment
     private let code: SentCodeMethod.OpenCode
     private let login: String
-    /// The sign-in that the mail was sent for.
+    /// The sign-in that the mail was sent for, if a denial ends it.
     private let signIn: StoredTransaction?
 
+    /// The link with its enrollment and user. The sign-in is known only after the enrollment.
+    static func lookup(_ token: String) -> Lookup {
+        Lookup(.ticket(.mailLink, TicketDigest(of: token), .owner(.named(.user, byKey: "user"))))
+    }
+
     /// Opens a link; `nil` if it is unknown, expired or replaced, or its code was consumed.
-    init?(_ token: String, in view: any StoreView, now: Date) throws {
+    init?(_ token: String, in view: any StoreView, endsSignIn: Bool = false, now: Date) throws {
         guard token.utf8.count <= 64 else { return nil }
         digest = TicketDigest(of: token)
         guard case .fresh(let ticket) = try view.ticket(.mailLink, digest: digest, now: now), ticket.owner.kind == .enrollment,
@@ -54,7 +67,7 @@ private struct OpenMailLink: Sendable {
             let user = try view.record(.user, id: enrollment.userID).map(StoredUser.init)
         else { return nil }
         (self.enrollment, self.code, login) = (enrollment, code, user.value.login)
-        signIn = try view.record(.transaction, id: code.owner).map(StoredTransaction.init)
+        signIn = try endsSignIn ? view.record(.transaction, id: code.owner).map(StoredTransaction.init) : nil
     }
 
     var question: MailLinkQuestion {

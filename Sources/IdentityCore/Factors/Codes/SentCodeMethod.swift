@@ -1,13 +1,14 @@
 internal import Crypto
 package import Foundation
+internal import JOSE
 
 /// The stored state of a phone or a mailbox that receives codes.
 package struct SentCodeMethod: Sendable, Equatable, Codable {
     static let digits = 6
     /// Seconds for which a code is valid (Documentation/Protocol/Authn.md §6.1).
     static let lifetime: TimeInterval = 300
-    /// The window in seconds for counting wrong answers. Too many close the factor for open and new codes (Documentation/Protocol/Authn.md
-    /// §4.6).
+    /// The window in seconds for counting wrong answers. Too many wrong answers close the factor for open and new codes
+    /// (Documentation/Protocol/Authn.md §4.6).
     static let answeringWindow: TimeInterval = 300
     /// The maximum number of wrong answers in ``answeringWindow``.
     static let mostWrongAnswers = 5
@@ -23,31 +24,31 @@ package struct SentCodeMethod: Sendable, Equatable, Codable {
 
     /// A code that was sent and not yet consumed.
     package struct OpenCode: Sendable, Equatable, Codable {
-        /// The keyed digest of the code, its enrolment and its owner.
+        /// The keyed digest of the code, its enrollment and its owner.
         var digest: [UInt8]
-        /// The id of the transaction or enrolment; the code is valid for it only.
+        /// The id of the only transaction or enrollment for which the code is valid.
         package var owner: String
         package var sentAt: Date
         package var expiresAt: Date
         /// The digest of the link in the same message; `nil` for none.
         package var link: [UInt8]?
-        /// When the user confirmed the sign-in on the page of the link.
+        /// The time when the user confirmed the sign-in on the page of the link; `nil` before that.
         package var approvedAt: Date?
         /// The origin of the request, which the page of the link shows; `nil` without a link.
         var origin: Origin?
     }
 
-    /// The request that a code with a link was sent for.
+    /// The request for which a code with a link was sent. Unknown properties are `nil`.
     struct Origin: Sendable, Equatable, Codable {
         var applicationName: String?
         var address: String?
         var userAgent: String?
     }
 
-    /// The kind of request that causes a message. Recovery messages, which any caller can request, have their own code and limits. They
+    /// The kind of request that causes a message. Any caller can request recovery messages, so they have their own code and limits: they
     /// cannot replace a sign-in code or close the factor for sign-ins.
     package enum Occasion: String, Sendable {
-        /// A sign-in or an enrolment.
+        /// A sign-in or an enrollment.
         case known
         /// Recovery and unlock, which any caller with a user name can request.
         case anybody
@@ -55,19 +56,21 @@ package struct SentCodeMethod: Sendable, Equatable, Codable {
 
     /// The state of one occasion.
     struct Lane: Sendable, Equatable, Codable {
-        /// The only valid code; the next one replaces it.
+        /// The only valid code, which the next code replaces; `nil` for none.
         var open: OpenCode?
-        /// When messages were sent since the last correct answer, the latest last.
+        /// The times of recent messages, the latest last. A correct answer removes all except the latest.
         var sent: [Date] = []
-        /// When wrong answers to any code were given since the last correct one.
+        /// The times of recent wrong answers since the last correct answer, across all codes.
         var wrong: [Date] = []
     }
 
     package var channel: CodeChannel
     package var destination: CodeDestination
-    /// The state of ``Occasion/known``; see ``Lane``.
+    /// The open code of ``Occasion/known``; `nil` for none.
     package var open: OpenCode?
+    /// The times of recent messages of ``Occasion/known``, as in ``Lane/sent``.
     var sent: [Date] = []
+    /// The times of recent wrong answers of ``Occasion/known``, as in ``Lane/wrong``.
     var wrong: [Date] = []
     /// The state for ``Occasion/anybody``; `nil` before the first request.
     var recovery: Lane?
@@ -87,7 +90,7 @@ extension SentCodeMethod {
         }
     }
 
-    /// When the factor accepts answers again after too many wrong ones; `nil` if it accepts them now.
+    /// Returns the time when the factor accepts answers again after too many wrong answers; `nil` if it accepts answers now.
     package func closedUntil(at now: Date, for occasion: Occasion = .known) -> Date? {
         let wrong = self[occasion].wrong
         func end(_ most: Int, _ window: TimeInterval) -> Date? {
@@ -99,7 +102,7 @@ extension SentCodeMethod {
         return max(long, short ?? long)
     }
 
-    /// Returns the reason why the next message must not be sent now; `nil` if it may.
+    /// Returns the reason why no message may be sent now; `nil` if a message may be sent.
     func refusal(at now: Date, for occasion: Occasion = .known) -> CodeRefusal? {
         let sent = self[occasion].sent
         if let until = closedUntil(at: now, for: occasion) { return .tooMany(channel, until: until) }
@@ -126,6 +129,17 @@ extension EngineEnvironment {
 
     /// Returns the digest under which a code is stored. Keyed, because an attacker could try all six-digit codes.
     package func digest(ofCode code: String, enrollment: String, owner: String) -> [UInt8] {
+        Self.digest(ofCode: code, enrollment: enrollment, owner: owner, masterKey: masterKeys.sealing)
+    }
+
+    /// Whether a digest is that of a code, made with any of the master keys. The time does not depend on the digest.
+    func isDigest(_ digest: [UInt8], ofCode code: String, enrollment: String, owner: String) -> Bool {
+        masterKeys.all.map {
+            Self.digest(ofCode: code, enrollment: enrollment, owner: owner, masterKey: $0).isSameSecret(as: digest)
+        }.contains(true)
+    }
+
+    private static func digest(ofCode code: String, enrollment: String, owner: String, masterKey: SymmetricKey) -> [UInt8] {
         OperationMeter.note(.hmac)
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: masterKey, info: Data("countersign codes".utf8), outputByteCount: 32)

@@ -6,27 +6,28 @@ internal import Store
 package struct HOTPMethod: Sendable, Equatable, Codable, Redacted {
     /// The number of unused codes that are accepted, because the button may have been pressed without a sign-in (RFC 4226 section 7.4).
     static let lookAhead: Int64 = 10
-    /// The window for resynchronization: two consecutive codes within it are accepted.
+    /// The number of unused codes among which two consecutive codes are accepted, to resynchronize the counter.
     static let resynchronization: Int64 = 100
     /// The number of earlier codes that are recognized as used.
     static let remembered: Int64 = 10
 
-    /// The shared secret, encrypted for its enrolment.
+    /// The shared secret, encrypted for its enrollment.
     var sealedSecret: [UInt8]
-    /// Identifies the seed without revealing it; `nil` in records of earlier versions.
+    /// The name of the seed, which does not reveal it; `nil` in records of earlier versions.
     var seed: String?
     /// The identifier of the device for users and administrators.
     package var credentialID: String
     /// The counter of the first unused code; earlier codes are rejected.
     var counter: Int64
-    /// The counter of a code from far ahead; only its successor is accepted.
+    /// The counter of the last entered code that was too far ahead; `nil` for none. The code after it is accepted.
     var aheadCounter: Int64?
 
     init(
-        sealing secret: [UInt8], forEnrollment id: String, credentialID: String, counter: Int64, environment: EngineEnvironment
+        sealing secret: [UInt8], forEnrollment id: String, credentialID: String, counter: Int64, environment: EngineEnvironment,
+        derivedKeys: DerivedKeys
     ) throws {
         sealedSecret = try RecordCoding.seal(secret, for: RecordReference(.enrollment, id), environment: environment)
-        seed = DeviceCounters.name(ofSeed: secret, environment: environment)
+        seed = derivedKeys.name(ofSeed: secret)
         self.credentialID = credentialID
         self.counter = counter
     }

@@ -1,11 +1,11 @@
 package import Foundation
 package import Store
 
-/// Enrols authenticator apps: the secret is shown once, and a code of the app confirms it.
+/// Enrolls authenticator apps: the secret is shown once, and a code of the app confirms it.
 extension Engine {
-    /// Starts to enrol an authenticator app. Existing factors stay until the confirmation. The authentication must be at most 15 minutes
-    /// old, with two factors if the user has a second one that is active or suspended. Returns the secret, to be shown once; or
-    /// `access_denied` with a sentence that says how to sign in.
+    /// Starts to enroll an authenticator app. Existing factors stay until the confirmation. The authentication must be at most 15 minutes
+    /// old. If the user has an active or suspended second factor, the authentication must have two factors. Returns the secret, to be shown
+    /// once; or `access_denied` with a sentence that says how to sign in.
     package func beginTOTPEnrollment(
         _ authentication: AuthenticationContext, provider: TOTPProvider = .google, context: RequestContext
     ) async throws -> Result<TOTPEnrollmentOffer, Refusal> {
@@ -17,8 +17,8 @@ extension Engine {
         }
     }
 
-    /// Confirms an authenticator app by its current code, which is consumed. The app replaces the user's earlier one of the same provider.
-    /// Fails with `invalid_grant` if the code is wrong, which can be retried, or if the enrolment is unknown or has expired. Fails with
+    /// Confirms an authenticator app by its current code, which is consumed. The app replaces the user's earlier app of the same provider.
+    /// Fails with `invalid_grant` if the code is wrong, which can be retried, or if the enrollment is unknown or has expired. Fails with
     /// `access_denied` if a required second factor was not proved, or the account is not active.
     package func confirmTOTPEnrollment(
         id: String, code: String, _ authentication: AuthenticationContext, context: RequestContext
@@ -53,9 +53,9 @@ extension Engine {
     }
 }
 
-/// A user who enrols an authenticator app, from one read.
+/// A user who enrolls an authenticator app, from one read.
 package struct AuthenticatorAppSetup: Sendable {
-    /// Seconds in which a secret can be confirmed.
+    /// Seconds for which a new secret can be confirmed.
     static let lifetime: TimeInterval = 600
     /// The maximum number of unconfirmed secrets of a user. Each start creates one.
     static let mostPending = 5
@@ -67,8 +67,8 @@ package struct AuthenticatorAppSetup: Sendable {
     private let environment: EngineEnvironment
     private let now: Date
 
-    /// Reads the user's apps. `isBegun` says whether the enrolment was started before; only the start requires a recent sign-in. Throws
-    /// ``Refusal`` if the user may not enrol an app.
+    /// Reads the user's apps. `isBegun` says whether the enrollment was started before; only the start requires a recent sign-in. Throws
+    /// ``Refusal`` if the user may not enroll an app.
     package init(
         _ authentication: AuthenticationContext, isBegun: Bool = false, _ view: any StoreView, _ snapshot: OrgSnapshot,
         _ environment: EngineEnvironment, now: Date
@@ -106,7 +106,7 @@ package struct AuthenticatorAppSetup: Sendable {
         return (offer, writes)
     }
 
-    /// Confirms an app by a code, in place of the user's earlier one of the same provider.
+    /// Returns the writes that confirm an app by a code. The app replaces the user's earlier app of the same provider.
     package func confirmation(id: String, code: String) throws -> Writes {
         guard let pending = pending.first(where: { $0.id == id }), let until = pending.pendingUntil, now < until else {
             throw Refusal(
@@ -115,7 +115,7 @@ package struct AuthenticatorAppSetup: Sendable {
         guard var confirmed = try pending.using(code: code, environment: environment, now: now) else {
             throw Refusal(
                 .invalidGrant, "The code is wrong. Enter the one that the app shows now; the phone's clock must be right.",
-                reason: "totp: wrong code at enrolment")
+                reason: "totp: wrong code at enrollment")
         }
         confirmed.status = .active
         confirmed.pendingUntil = nil
@@ -127,7 +127,7 @@ package struct AuthenticatorAppSetup: Sendable {
 
     func deletion(id: String) throws -> Writes {
         guard let enrollment = confirmed.first(where: { $0.id == id }) else {
-            throw Refusal(.invalidGrant, "There is no such authenticator app.", reason: "totp: unknown enrolment")
+            throw Refusal(.invalidGrant, "There is no such authenticator app.", reason: "totp: unknown enrollment")
         }
         var writes = Writes([enrollment.removal])
         writes.log("user.mfa.factor.deactivate", .success, reason: "totp", userID: enrollment.userID)
@@ -139,7 +139,7 @@ extension AuthenticationContext {
     /// Whether all factors were proved recently. A recent password with an older second factor of a session is not enough: an attacker with
     /// the password may have found the browser open.
     fileprivate func isFresh(at now: Date) -> Bool {
-        now.timeIntervalSince(earliestTime ?? time) <= Enrollment.freshness
+        Enrollment.isFresh(earliestTime ?? time, at: now)
     }
 }
 

@@ -45,7 +45,7 @@ enum ClassicChoices {
         case let status as OktaAuthStatusRecovery: return recovery(status)
         case let status as OktaAuthStatusRecoveryChallenge: return recoveryChallenge(status)
         case let status as OktaAuthStatusFactorEnroll:
-            return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(ClassicFactors.enrolment)
+            return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(ClassicFactors.enrollment)
                 + (status.canSkipEnrollment() ? [skip("Skip") { try await status.skipEnrollment() }] : [])
         case let status as OktaAuthStatusFactorEnrollActivate:
             return await ClassicFactors.activation(status, organization: session.organization, drawing: session.drawing)
@@ -64,7 +64,7 @@ enum ClassicChoices {
             return [ClassicChoice(title: "Continue") { try await status.recoverWithToken(token) }]
         }
         return [
-            ClassicChoice(title: "Answer your question") {
+            ClassicChoice(title: "Answer the security question") {
                 try await status.recoverWithAnswer(
                     try await ClassicQuestion.ask("\(status.recoveryQuestion ?? "Your answer"): ", isSecret: true))
             }
@@ -74,11 +74,11 @@ enum ClassicChoices {
     private static func recoveryChallenge(_ status: OktaAuthStatusRecoveryChallenge) -> [ClassicChoice] {
         (status.canVerify()
             ? [
-                ClassicChoice(title: "Give the code that you got") {
+                ClassicChoice(title: "Enter the code") {
                     try await status.verifyFactor(passCode: try await ClassicQuestion.ask("Code: "))
                 }
             ] : [])
-            + (status.canResend() ? [ClassicChoice(key: "r", title: "Have it sent again") { try await status.resendFactor() }] : [])
+            + (status.canResend() ? [ClassicChoice(key: "r", title: "Resend") { try await status.resendFactor() }] : [])
     }
 
     private static func change(_ send: @escaping (String, String) async throws -> OktaAuthStatus) -> ClassicChoice {
@@ -95,12 +95,13 @@ enum ClassicChoices {
 
 /// Asks the user for the input that a state requires.
 enum ClassicQuestion {
-    /// An invalid input; the command shows the state again.
+    /// The error for an invalid input. The command then shows the state again.
     struct Mistyped: Error {
         let text: String
     }
 
-    /// Throws ``CommandFailure`` without an answer, and `CancellationError` after Ctrl-C.
+    /// Asks for an input, and returns it without spaces at its ends. Throws ``CommandFailure`` for an empty input, and `CancellationError`
+    /// after Ctrl-C.
     static func ask(_ prompt: String, isSecret: Bool = false) async throws -> String {
         let answer = try await TerminalInput.line("\(prompt)", isSecret: isSecret)
         guard let answer = answer?.trimmingCharacters(in: .whitespaces), !answer.isEmpty else {
@@ -109,7 +110,7 @@ enum ClassicQuestion {
         return answer
     }
 
-    /// Asks for a new password, twice in a terminal, where the user cannot see it.
+    /// Asks for a new password; in a terminal, twice, because the user cannot see it. Throws ``Mistyped`` if the two inputs differ.
     static func newPassword() async throws -> String {
         let password = try await PasswordPrompt.ask("New password: ")
         guard TerminalInput.isInteractive else { return password }

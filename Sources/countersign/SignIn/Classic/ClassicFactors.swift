@@ -9,13 +9,13 @@ import FoundationNetworking
 /// The choices for each kind of factor.
 @MainActor
 enum ClassicFactors {
-    static func enrolment(_ factor: OktaFactor) -> ClassicChoice {
+    static func enrollment(_ factor: OktaFactor) -> ClassicChoice {
         let need = factor.enrollment == "REQUIRED" ? " (required)" : ""
-        return ClassicChoice(title: "Enrol: \(ClassicText.name(of: factor))\(need)") {
+        return ClassicChoice(title: "Enroll: \(ClassicText.name(of: factor))\(need)") {
             switch factor {
             case let sms as OktaFactorSms: return try await sms.enroll(phoneNumber: try await number())
             case let call as OktaFactorCall: return try await call.enroll(phoneNumber: try await number())
-            case let question as OktaFactorQuestion: return try await enrol(question)
+            case let question as OktaFactorQuestion: return try await enroll(question)
             case let token as OktaFactorToken:
                 let id = try await ClassicQuestion.ask("Serial number or account: ")
                 let code = try await ClassicQuestion.ask("Code: ")
@@ -34,7 +34,7 @@ enum ClassicFactors {
     static func activation(
         _ status: OktaAuthStatusFactorEnrollActivate, organization: URL, drawing: QRCodeDrawing
     ) async -> [ClassicChoice] {
-        await EnrolmentCode.show(
+        await EnrollmentCode.show(
             for: status.factor, user: status.user?.profile?.login, organization: organization, drawing: drawing)
         var choices: [ClassicChoice] = []
         if let push = status.factor as? OktaFactorPush {
@@ -45,25 +45,25 @@ enum ClassicFactors {
                 })
             if push.canSendPushCodeViaSms() {
                 choices.append(
-                    ClassicChoice(title: "Have a link sent by text message") {
+                    ClassicChoice(title: "Send a link by text message") {
                         try await push.sendActivationLinkViaSms(with: try await ClassicQuestion.ask("Number: "))
                         return status
                     })
             }
             if push.canSendPushCodeViaEmail() {
                 choices.append(
-                    ClassicChoice(title: "Have a link sent by e-mail") {
+                    ClassicChoice(title: "Send a link by email") {
                         try await push.sendActivationLinkViaEmail()
                         return status
                     })
             }
         } else {
             choices.append(
-                ClassicChoice(title: "Give the code") {
+                ClassicChoice(title: "Enter the code") {
                     try await status.activateFactor(passCode: try await ClassicQuestion.ask("Code: "))
                 })
         }
-        if status.canResend() { choices.append(ClassicChoice(key: "r", title: "Have it sent again") { try await status.resendFactor() }) }
+        if status.canResend() { choices.append(ClassicChoice(key: "r", title: "Resend") { try await status.resendFactor() }) }
         return choices
     }
 
@@ -78,19 +78,19 @@ enum ClassicFactors {
                     })
             } else if let question = status.factor as? OktaFactorQuestion {
                 choices.append(
-                    ClassicChoice(title: "Answer your question") {
+                    ClassicChoice(title: "Answer the security question") {
                         let prompt = question.factorQuestionText ?? "Your answer"
                         return try await question.verify(
                             answerToSecurityQuestion: try await ClassicQuestion.ask("\(prompt): ", isSecret: true))
                     })
             } else {
                 choices.append(
-                    ClassicChoice(title: "Give the code") {
+                    ClassicChoice(title: "Enter the code") {
                         try await status.verifyFactor(passCode: try await ClassicQuestion.ask("Code: "))
                     })
             }
         }
-        if status.canResend() { choices.append(ClassicChoice(key: "r", title: "Have it sent again") { try await status.resendFactor() }) }
+        if status.canResend() { choices.append(ClassicChoice(key: "r", title: "Resend") { try await status.resendFactor() }) }
         return choices
     }
 
@@ -110,13 +110,13 @@ enum ClassicFactors {
     }
 
     private static func number() async throws -> String? {
-        // With an empty line, the server uses the known number.
+        // For an empty line, the server uses the number that it already knows.
         let line = try await TerminalInput.line("Number, as in +15550100 (empty for the one that is known): ")
         let number = line?.trimmingCharacters(in: .whitespaces) ?? ""
         return number.isEmpty ? nil : number
     }
 
-    private static func enrol(_ factor: OktaFactorQuestion) async throws -> OktaAuthStatus {
+    private static func enroll(_ factor: OktaFactorQuestion) async throws -> OktaAuthStatus {
         let questions = try await factor.downloadSecurityQuestions()
         for (index, question) in questions.enumerated() {
             Terminal.note("  \(index + 1)) \(question.questionText ?? question.question ?? "")")
@@ -130,10 +130,10 @@ enum ClassicFactors {
 
 /// Shows the QR code and the secret for an authenticator app.
 @MainActor
-enum EnrolmentCode {
+enum EnrollmentCode {
     private static let session = EphemeralSession(isBrowserless: true, keepsCookies: false)
 
-    /// Shows the code for a factor. It sends requests only to the organization where the user signs in.
+    /// Shows the code for a factor. Sends requests only to the organization at which the user signs in.
     static func show(for factor: OktaFactor, user: String?, organization: URL, drawing: QRCodeDrawing) async {
         switch factor {
         case let totp as OktaFactorTotp:
@@ -154,8 +154,8 @@ enum EnrolmentCode {
         }
     }
 
-    /// Whether a picture's address has the organization's origin. A response can name any address, even one that only this machine can
-    /// reach.
+    /// Returns whether a picture's address has the organization's origin. A response can name any address, even one that only this machine
+    /// can reach.
     nonisolated static func isPicture(_ address: URL, of organization: URL) -> Bool {
         guard LoopbackRule.isAcceptable(address), address.user() == nil, address.password() == nil,
             let scheme = address.scheme?.lowercased(), scheme == organization.scheme?.lowercased(),
@@ -165,8 +165,8 @@ enum EnrolmentCode {
         return (address.port ?? usual) == (organization.port ?? usual)
     }
 
-    /// Returns the text in a QR code picture. This project's server returns it for `Accept: text/plain`. The result is `nil` if the server
-    /// returns the picture instead, or on an error. Redirects are not followed, because they may lead to another host.
+    /// Returns the text in a QR code picture, which this project's server returns for `Accept: text/plain`; `nil` if the server returns the
+    /// picture instead, or after an error. Redirects are not followed, because they may lead to another host.
     static func text(of picture: URL) async -> String? {
         var request = URLRequest(url: picture)
         request.setValue("text/plain", forHTTPHeaderField: "Accept")

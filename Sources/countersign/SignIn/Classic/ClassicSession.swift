@@ -3,8 +3,8 @@ import Foundation
 import JOSE
 import OktaAuthSdk
 
-/// Guides the user from state to state, until the sign-in succeeds or no choice is left. If the user gives up, by choice, at the end of the
-/// input or by Ctrl-C, the transaction is cancelled at the server.
+/// Guides the user from state to state, until the sign-in succeeds or no choice is left. If the user cancels, if the input ends, or after
+/// Ctrl-C, the transaction is cancelled at the server.
 @MainActor
 final class ClassicSession {
     enum Beginning: Sendable {
@@ -32,8 +32,8 @@ final class ClassicSession {
         start = OktaAuthStatusUnauthenticated(oktaDomain: organization)
     }
 
-    /// Returns the session token; `nil` if the transaction ends without one. Throws `OktaError`, ``CommandFailure`` if the user gives up,
-    /// and `CancellationError` after Ctrl-C.
+    /// Runs the transaction, and returns the session token; `nil` if the transaction ends without one. Throws `OktaError`,
+    /// ``CommandFailure`` if the user cancels, and `CancellationError` after Ctrl-C.
     func run(_ beginning: Beginning, remember: Bool, deviceToken: String?) async throws -> String? {
         start.restApi.deviceToken = deviceToken
         start.rememberDevice = remember ? true : nil
@@ -50,7 +50,7 @@ final class ClassicSession {
         }
     }
 
-    /// Reports an end without a credential.
+    /// Reports the end of a transaction that stored no credential.
     func tellEnd(hasSessionToken: Bool) {
         if json { return Terminal.write(json: ["status": "done", "session_token": hasSessionToken ? "unused" : "none"]) }
         Terminal.write(hasSessionToken ? "Signed in. Without --client-id there are no tokens." : "Done.")
@@ -66,7 +66,7 @@ final class ClassicSession {
         }
     }
 
-    /// Performs one choice. Returns the next state; `nil` after the last one.
+    /// Lets the user choose, and performs the choice. Returns the next state; `nil` if the transaction has ended.
     private func step(from status: OktaAuthStatus) async throws -> OktaAuthStatus? {
         let choices = await ClassicChoices.choices(in: status, of: self)
         show(status, choices)
@@ -83,7 +83,8 @@ final class ClassicSession {
         }
     }
 
-    /// Whether the transaction stays in its state after an error: a wrong code, a weak password, or a message sent too recently.
+    /// Returns whether the transaction stays in its state after an error, such as a wrong code, a weak password, or a message that was sent
+    /// too recently.
     private static func leavesState(_ error: OktaError) -> Bool {
         guard case .serverRespondedWithError(let refusal) = error, let code = refusal.errorCode else { return false }
         return [
@@ -109,13 +110,13 @@ final class ClassicSession {
     private func choose(from choices: [ClassicChoice]) async throws -> ClassicChoice {
         while true {
             guard let line = try await TerminalInput.line("Choice [\(choices[0].key ?? "1")]: ") else {
-                throw CommandFailure("The sign-in was cancelled: there was no answer.")
+                throw CommandFailure("The sign-in was cancelled: the input ended before a choice was made.")
             }
             let word = line.trimmingCharacters(in: .whitespaces).lowercased()
             if word.isEmpty { return choices[0] }
             if let choice = choices.first(where: { $0.key == word }) { return choice }
             if let number = Int(word), choices.indices.contains(number - 1), choices[number - 1].key == nil { return choices[number - 1] }
-            Terminal.note("“\(word)” is none of the choices.")
+            Terminal.note("“\(word)” is not one of the choices.")
         }
     }
 
@@ -131,7 +132,7 @@ final class ClassicSession {
 /// An action that the user can choose in a state.
 @MainActor
 struct ClassicChoice {
-    /// The letter that selects it; `nil` to select it by number.
+    /// The letter that selects the choice; `nil` if the user selects it by its number.
     var key: String?
     let title: String
     let action: () async throws -> OktaAuthStatus?

@@ -46,7 +46,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("qr"),
         help: ArgumentHelp(
-            "How the code of an enrolment is drawn: auto, for terminals that know colours; dark or light, for the background of one that "
+            "How the code of an enrollment is drawn: auto, for terminals that know colours; dark or light, for the background of one that "
                 + "doesn't; never.", valueName: "how"))
     var drawing = QRCodeDrawing.auto
 
@@ -78,7 +78,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the client that the tokens are for; `nil` if there is none.
+    /// Returns the client that gets the tokens; `nil` if the arguments name none.
     private func configuration() throws -> OAuth2Client.Configuration? {
         if client.issuer != nil, client.clientID == nil, client.config == nil { return nil }
         var configuration = try client.configuration()

@@ -1,0 +1,26 @@
+internal import IdentityCore
+internal import Store
+
+/// The rows of the requests of the pages.
+extension Lookup {
+    /// The rows of ``HostedState``, with `more` rows of the user: the sign-in with its user, factors and session, and the browser's
+    /// session. Undeclared are the code and the waiting device, which only the sign-in names, and the consent, whose id is a digest.
+    static func page(_ token: String, browser: BrowserSecrets, _ more: Node...) -> Lookup {
+        let signIn = Node.ticket(
+            .stateToken, TicketDigest(of: token), .owner(.account.appending(more), .named(.session, byKey: "session")))
+        return Lookup([signIn] + Node.session(of: browser))
+    }
+}
+
+extension Engine {
+    /// The rows of an action on a page. `isProved` says whether an earlier read's check succeeded.
+    func lookup(_ action: HostedAction, of token: String, browser: BrowserSecrets, isProved: Bool) -> Lookup {
+        switch action {
+        case .password(let login, _):
+            // Before a proof, the factors of a user must not be read.
+            Lookup(Lookup.page(token, browser: browser).nodes + rows(ofLogin: login, with: isProved ? .subject : []))
+        case .choose(.push): .page(token, browser: browser, .challenges)
+        default: .page(token, browser: browser)
+        }
+    }
+}
