@@ -15,9 +15,9 @@ import Testing
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 @MainActor
 struct BrowserSignInTests {
-    @Test("A sign-in returns to the app's loopback port, and the app receives tokens")
+    @Test("After a sign-in in Chromium, the browser returns to the app's loopback address, and the app receives tokens")
     func loopback() async throws {
-        let sandbox = try await Sandbox.start()
+        let sandbox = try await Sandbox.forTest()
         let phone = try await sandbox.phone(for: SandboxUser.jane.login)
         phone.autoApprove = true
         var settings = sandbox.configuration(.browser)
@@ -29,7 +29,7 @@ struct BrowserSignInTests {
         let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
             _, _, _ in
             SystemBrowserProvider(clock: client.clock) { page in
-                // In its own task, because the script continues after the redirect and checks the final page.
+                // The script runs in its own task, because it continues after the redirect and checks the final page.
                 let browser = Task {
                     try await ForeignProgram.run(
                         .chromium,
@@ -40,7 +40,7 @@ struct BrowserSignInTests {
                         input: "", environment: ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"])
                 }
                 script.withLock { $0 = browser }
-                // The error ends the wait for a browser that failed.
+                // If the browser failed, the error ends the wait for the redirect.
                 if try await browser.value.status != 0 { throw CocoaError(.executableLoad) }
             }
         }

@@ -9,10 +9,10 @@ import Testing
     "Outbox page in Chromium", .serialized, .timeLimit(.minutes(5)),
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 struct OutboxPageTests {
-    @Test("Messages appear as they are sent, with valid codes, and mails are shown in sandboxed frames")
+    @Test("The outbox page shows new messages without a reload, with valid codes, and shows mails in sandboxed frames")
     func messages() async throws {
         let folder = try BrowserScreenshots()
-        let sandbox = try await Sandbox.start(.init(host: "localhost"))
+        let sandbox = try await Sandbox.forTest(.init(host: "localhost"))
         try await sandbox.addCodeFactor(.text, to: "+15551234821", for: SandboxUser.jane.login)
         let result = try await ForeignProgram.run(
             .chromium,

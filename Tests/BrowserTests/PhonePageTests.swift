@@ -12,25 +12,25 @@ import Testing
     "Phone page in Chromium", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 struct PhonePageTests {
-    @Test("A click on Approve approves the request, and the app gets tokens")
+    @Test("A click on Approve on the phone page approves the sign-in, and the app gets tokens")
     func click() async throws { try await use("click") }
 
-    @Test("The phone page is usable with the keyboard alone, and the focus is visible and stays in place")
+    @Test("The phone page is usable with the keyboard alone, and the focus is visible and does not move when a request arrives")
     func keyboard() async throws { try await use("keyboard") }
 
-    @Test("The right one of three numbers approves the sign-in, and a wrong number denies it")
+    @Test("On the phone page, the correct one of three numbers approves the sign-in, and a wrong number denies the sign-in")
     func number() async throws {
         try await use(
             "number", organization: Self.organization { $0.replacing("number_challenge: never", with: "number_challenge: always") })
     }
 
-    @Test("The user can deny or report a request, and both deny the sign-in")
+    @Test("On the phone page, the button Deny and the button It wasn't me both deny the sign-in")
     func deny() async throws { try await use("deny") }
 
-    @Test("A revoked sign-in is shown as cancelled, and an unanswered sign-in as expired")
+    @Test("A sign-in that the app cancels is shown as cancelled, and an unanswered sign-in as expired")
     func cancelled() async throws { try await use("cancelled") }
 
-    @Test("Names and messages that attackers write are shown as text, not as markup")
+    @Test("The phone page shows names and messages that an attacker wrote as text, not as markup")
     func foreignText() async throws {
         let evil = #"<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>"#
         try await use(
@@ -48,13 +48,13 @@ struct PhonePageTests {
             })
     }
 
-    @Test("The user can set up a phone, change its settings and remove it")
+    @Test("On the phone page, the user can set up a phone, change its settings and remove the phone")
     func settings() async throws { try await use("settings") }
 
     @Test("The phone page fits phone and desktop windows in light and dark schemes, with enough contrast")
     func looks() async throws { try await use("looks") }
 
-    @Test("Assistive technology finds names, roles and headings, and new requests are announced")
+    @Test("The phone page gives assistive technology names, roles and headings, and announces new requests")
     func assistive() async throws { try await use("assistive") }
 
     // MARK: - Running
@@ -63,7 +63,7 @@ struct PhonePageTests {
 
     private func use(_ scenario: String, organization: String? = nil) async throws {
         let folder = try BrowserScreenshots()
-        let sandbox = try await Sandbox.start(.init(host: "localhost", phonePort: 0, organization: organization))
+        let sandbox = try await Sandbox.forTest(.init(host: "localhost", phonePort: 0, organization: organization))
         let page = try #require(sandbox.phoneURL)
         let result = try await ForeignProgram.run(
             .chromium,

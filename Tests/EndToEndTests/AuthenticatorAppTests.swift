@@ -18,7 +18,9 @@ struct AuthenticatorAppTests {
         DirectAuthenticationFlow(client: sandbox.client(.directAuth, by: reach))
     }
 
-    @Test("A password and a code sign in to an app that requires two factors", arguments: Reach.allCases)
+    @Test(
+        "With a password and an authenticator app's code, a user can sign in to an application that requires two factors",
+        arguments: Reach.allCases)
     func passwordThenCode(by reach: Reach) async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -39,23 +41,24 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("A code is accepted once, and the next one after the clock has advanced")
+    @Test("An authenticator app's code is accepted only once, and 30 seconds later the app's next code is accepted")
     func once() async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
-            func signIn() async throws -> DirectAuthenticationFlow.Status {
+            func signIn(_ code: String) async throws -> DirectAuthenticationFlow.Status {
                 let flow = flow(sandbox)
                 _ = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? ""))
-                return try await flow.resume(with: .otp(code: app.code))
+                return try await flow.resume(with: .otp(code: code))
             }
-            guard case .success = try await signIn() else { throw CancellationError() }
-            #expect(serverCode(of: await thrown { _ = try await signIn() }) == "invalid_grant")
+            let code = app.code
+            guard case .success = try await signIn(code) else { throw CancellationError() }
+            #expect(serverCode(of: await thrown { _ = try await signIn(code) }) == "invalid_grant")
             sandbox.advance(by: 30)
-            guard case .success = try await signIn() else { throw CancellationError() }
+            guard case .success = try await signIn(app.code) else { throw CancellationError() }
         }
     }
 
-    @Test("A code alone is one factor, which is not enough for an app that requires two")
+    @Test("An authenticator app's code alone is rejected for an application that requires two factors")
     func codeAlone() async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -64,7 +67,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("A code completes a sign-in for which a push was requested")
+    @Test("For a user with a phone and an authenticator app, the app's code completes the sign-in instead of a push")
     func insteadOfPush() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.phone(for: Self.jane.login)
@@ -78,7 +81,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("A phone can be added for a user with an app, and the app's codes stay valid")
+    @Test("A phone can be added for a user with an authenticator app, and the app's codes stay valid")
     func phoneBesideApp() async throws {
         try await withSandbox(.standing()) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -96,7 +99,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("An app from the org file is enrolled at the start, and the control API shows its codes")
+    @Test("A sandbox user's configured TOTP secret is enrolled at the start and after a reset, and the control API returns its codes")
     func fromTheStart() async throws {
         let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
         let users = [SandboxUser(login: "ada@example.com", password: "Correct-Horse-7", totpSecret: secret), .john]
@@ -134,7 +137,7 @@ struct AuthenticatorAppTests {
             #expect(try await call("POST", "authenticator-apps", [:]).status == 400)
             #expect(try await !call("GET", "users").json.serializedString.contains(secret))
 
-            // Another app replaces it until the sandbox is reset.
+            // Another authenticator app replaces the first one until the sandbox is reset.
             let other = try await sandbox.authenticatorApp(for: "ada@example.com")
             #expect(other.code != app.code && sandbox.currentAuthenticatorApp(of: "ada@example.com")?.code == other.code)
             #expect(try await call("POST", "reset").status < 300)
@@ -145,7 +148,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("An app is set up from a QR code's URI, and other texts are rejected")
+    @Test("The sandbox creates an authenticator app from the otpauth URI of a QR code, and rejects any other text")
     func scanning() async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -165,7 +168,9 @@ struct AuthenticatorAppTests {
 }
 
 extension CommandTests {
-    @Test("A sign-in in the terminal asks for the code of an authenticator app", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign sign-in direct asks for the code of an authenticator app, and fails if the code is wrong or missing",
+        .timeLimit(.minutes(5)))
     func signInWithCode() async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)

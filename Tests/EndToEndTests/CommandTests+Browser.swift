@@ -9,9 +9,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Browser sign-in and sign-out by the command, with a browser that the test drives.
+/// Tests the command's browser sign-in and sign-out, with a browser that the test controls.
 extension CommandTests {
-    @Test("A browser at the shown address signs the command in", .timeLimit(.minutes(5)))
+    @Test(
+        "After a sign-in at the printed address, countersign sign-in browser stores a credential, and countersign sign-out removes the credential",
+        .timeLimit(.minutes(5)))
     func browserSignIn() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -37,7 +39,7 @@ extension CommandTests {
         }
     }
 
-    @Test("Ctrl-C cancels a sign-in in the browser and closes the port", .timeLimit(.minutes(5)))
+    @Test("Ctrl-C cancels countersign sign-in browser with exit status 130", .timeLimit(.minutes(5)))
     func browserInterrupted() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -47,10 +49,14 @@ extension CommandTests {
             command.interrupt()
             let (status, all) = await command.end()
             #expect(status == 130 && all.hasSuffix("countersign: Cancelled.\n"), "\(all)")
+            // The command sent its address in the pushed authorization request.
+            let callback = try #require(sandbox.requests.compactMap { $0.parameters["redirect_uri"] }.last.flatMap { URL(string: $0) })
+            #expect(callback.host() == "127.0.0.1" && callback.port != nil)
+            await #expect(throws: PlainHTTP.Failure.self) { try await PlainHTTP.data(for: URLRequest(url: callback)) }
         }
     }
 
-    @Test("A redirect URI that cannot be received is rejected with what to configure")
+    @Test("With a redirect URI that is not a loopback address, countersign sign-in browser fails and names a redirect URI to configure")
     func browserCustomScheme() async throws {
         let ended = try await Command.run([
             "sign-in", "browser", "--issuer", "http://127.0.0.1:9/oauth2/default", "--client-id", "browser-app",
@@ -67,7 +73,7 @@ extension CommandTests {
 
     private static func vault(_ folder: TemporaryFolder) -> [String: String] { ["COUNTERSIGN_VAULT": folder.path + "vault"] }
 
-    /// Signs Jane in, and follows the redirects.
+    /// Signs Jane in on the page, and follows the redirects.
     ///
     /// - Returns: The final page.
     private static func walk(_ page: URL, in sandbox: Sandbox) async throws -> String {

@@ -11,7 +11,7 @@ import Testing
 extension CommandTests {
     private static let anyPort = ["--port", "0", "--messages-port", "0", "--phone-port", "0"]
 
-    @Test("The browser demo passes every step without a browser and exits with 0", .timeLimit(.minutes(5)))
+    @Test("countersign demo --browser --once passes every step without a browser window and exits with status 0", .timeLimit(.minutes(5)))
     func browserDemo() async throws {
         let ended = try await Command.run(["demo", "--browser", "--once", "--json"])
         #expect(ended.status == 0, "\(ended.errors)")
@@ -27,7 +27,7 @@ extension CommandTests {
         #expect(steps[2]["detail"]?.stringValue?.contains(/the number \d+ was picked on the phone\./) == true)
     }
 
-    @Test("The browser demo accepts an approval on the phone at the step-up", .timeLimit(.minutes(5)))
+    @Test("In the browser demo, the user can approve the step-up on the phone", .timeLimit(.minutes(5)))
     func steppedUpByPhone() async throws {
         let numbers = OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always")
         try await withSandbox(.init(organization: numbers)) { sandbox in
@@ -35,10 +35,12 @@ extension CommandTests {
                 sandbox: sandbox, reporter: StepReporter(json: true), browser: DemoBrowser(walks: true, clock: sandbox.clock))
             script.stepsUpByPhone = true
             try await script.run()
+            // The phone approved the first sign-in and the step-up.
+            #expect(sandbox.allPhones.map(\.outcomes) == [[.approved, .approved]])
         }
     }
 
-    @Test("The browser demo without --once stays up until Ctrl-C", .timeLimit(.minutes(5)))
+    @Test("Without --once, the browser demo keeps running until Ctrl-C", .timeLimit(.minutes(5)))
     func walkedBrowserDemo() async throws {
         let demo = try Command.start(["demo", "--browser", "--no-open"] + Self.anyPort)
         let text = try await demo.waitFor("Press Ctrl-C to stop.")
@@ -48,7 +50,9 @@ extension CommandTests {
         #expect(try await Command.run(["demo", "--no-open"]).status == 64)
     }
 
-    @Test("The browser demo tells the user what to do, and shows the address if no browser opens", .timeLimit(.minutes(5)))
+    @Test(
+        "The browser demo prints the user name and password to enter, and prints the address if no browser can be opened",
+        .timeLimit(.minutes(5)))
     func personsBrowserDemo() async throws {
         let demo = try Command.start(["demo", "--browser"] + Self.anyPort, environment: ["CI": "", "BROWSER": "/nonexistent/browser"])
         let text = try await demo.waitFor("/oauth2/default/v1/authorize?")

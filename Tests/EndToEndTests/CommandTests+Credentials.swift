@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Tests several credentials, their tokens, and the folders that store them.
+/// Tests the command with several credentials, their tokens, and the folders that store them.
 extension CommandTests {
     private static func signIn(_ sandbox: Sandbox, as user: SandboxUser, environment: [String: String]) async throws -> String {
         let ended = try await Command.run(
@@ -24,7 +24,9 @@ extension CommandTests {
         return list.filter { $0["default"] == true }.compactMap { $0["id"]?.stringValue }
     }
 
-    @Test("A new sign-in becomes the default credential, and `credential use` chooses another", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign sign-in makes the new credential the default, and countersign credential use changes the default",
+        .timeLimit(.minutes(5)))
     func defaultCredential() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -42,7 +44,7 @@ extension CommandTests {
         }
     }
 
-    @Test("`token print` writes the access token alone, which the API takes", .timeLimit(.minutes(5)))
+    @Test("countersign token print writes only the access token, and countersign token verify accepts the output", .timeLimit(.minutes(5)))
     func printedToken() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -59,7 +61,9 @@ extension CommandTests {
         }
     }
 
-    @Test("Credentials are stored below XDG_DATA_HOME, or else below HOME", .timeLimit(.minutes(5)), arguments: ["XDG_DATA_HOME", "HOME"])
+    @Test(
+        "The command stores credentials below XDG_DATA_HOME, or below HOME if XDG_DATA_HOME is empty", .timeLimit(.minutes(5)),
+        arguments: ["XDG_DATA_HOME", "HOME"])
     func userFolders(variable: String) async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -71,7 +75,9 @@ extension CommandTests {
         }
     }
 
-    @Test("`trust` without --install writes nothing and explains how to create an authority")
+    @Test(
+        "Without --install, countersign trust writes no file and prints how to create the certificate authority or where its certificate is"
+    )
     func trustWritesNothing() async throws {
         let folder = try TemporaryFolder()
         let ended = try await Command.run(["trust"], environment: ["HOME": folder.path, "XDG_DATA_HOME": ""])
@@ -82,7 +88,9 @@ extension CommandTests {
         #expect(shown.status == 0 && shown.output.contains("\(folder.path).local/share/countersign/sandbox-ca.pem"), "\(shown.output)")
     }
 
-    @Test("Signing out at an issuer without a revocation endpoint says that the tokens stay valid", .timeLimit(.minutes(5)))
+    @Test(
+        "At an issuer without a revocation endpoint, countersign sign-out reports that the tokens stay valid until they expire",
+        .timeLimit(.minutes(5)))
     func signOutWithoutRevocation() async throws {
         let issuer = try HostileIssuer(hasRevocation: false)
         let folder = try TemporaryFolder()

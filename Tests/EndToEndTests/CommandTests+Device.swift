@@ -4,9 +4,9 @@ import JOSE
 import TestSupport
 import Testing
 
-/// Device sign-in (RFC 8628) by the command, with a browser that the test drives.
+/// Tests the command's device sign-in (RFC 8628), with a browser that the test controls.
 extension CommandTests {
-    @Test("A browser on another device signs the command in with the shown code", .timeLimit(.minutes(5)))
+    @Test("countersign sign-in device stores a credential after the user allows the device in a browser", .timeLimit(.minutes(5)))
     func deviceSignIn() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -30,7 +30,8 @@ extension CommandTests {
     }
 
     @Test(
-        "The QR code in the terminal is readable in light and dark colours, and has the address with the code", .timeLimit(.minutes(5)),
+        "The QR code of countersign sign-in device contains the address with the user code, and is readable on light and dark terminals",
+        .timeLimit(.minutes(5)),
         .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)), arguments: ["auto", "dark", "light"])
     func deviceQRCode(drawing: String) async throws {
         try await withSandbox { sandbox in
@@ -47,7 +48,9 @@ extension CommandTests {
         }
     }
 
-    @Test("Without a QR code, the address and the code are shown", .timeLimit(.minutes(5)))
+    @Test(
+        "Without a wide terminal, or with --qr never, countersign sign-in device prints an address instead of a QR code",
+        .timeLimit(.minutes(5)))
     func deviceWithoutQRCode() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -57,10 +60,14 @@ extension CommandTests {
                 try Self.startDeviceSignIn(sandbox, folder, "--qr", "never", on: .terminal),
             ] {
                 let text = try await command.waitFor("Waiting until you have signed in there")
-                // A narrow terminal breaks the line at a space.
+                // A narrow terminal breaks lines at spaces, so the words are compared.
                 let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 #expect(words.contains("Open this address in any browser, on your phone for example:"))
                 #expect(text.contains("    \(sandbox.origin.absoluteString)/activate"))
+                let code = try #require(words.firstMatch(of: /must show this one: (\S+)/)?.1.replacing(/\u{1B}\[[0-9;]*m/, with: ""))
+                #expect(code.wholeMatch(of: /[BCDFGHJKLMNPQRSTVWXZ]{8}/) != nil, "\(code)")
+                let entered = try await sandbox.send("GET", "/activate?user_code=\(code)")
+                #expect(entered.text.contains("value=\"\(code)\""), "\(entered.text)")
                 // A random user code can contain these letters.
                 #expect(!text.contains("▀") && !text.contains("QR code"))
                 command.interrupt()
@@ -70,7 +77,7 @@ extension CommandTests {
         }
     }
 
-    @Test("A denied device sign-in ends the command and stores nothing", .timeLimit(.minutes(5)))
+    @Test("If the user denies the device, countersign sign-in device exits with status 2 and stores no credential", .timeLimit(.minutes(5)))
     func deviceRefused() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()

@@ -80,7 +80,9 @@ extension CommandTests {
           - {login: jane.doe@example.com, password: Correct-Horse-7}
         """
 
-    @Test("The doctor finds the problems of an Okta.plist", arguments: plists)
+    @Test(
+        "countersign doctor finds configuration problems, with the same result for an Okta.plist and for flags with the same values",
+        arguments: plists)
     func doctor(_ plist: Plist) async throws {
         try await withSandbox(.init(organization: Self.organization)) { sandbox in
             let folder = try TemporaryFolder()
@@ -123,7 +125,9 @@ extension CommandTests {
         Trial(clientID: "refresh-app", check: "Grant", result: "wrong", says: "may not use the password grant"),
     ]
 
-    @Test("The doctor with a user distinguishes password, assignment, rule and grant problems, and leaves no tokens", arguments: trials)
+    @Test(
+        "With --user, countersign doctor distinguishes password, assignment, policy and grant problems, and revokes the tokens of its sign-in",
+        arguments: trials)
     func doctorSignsIn(_ trial: Trial) async throws {
         try await withSandbox(.init(organization: Self.organization)) { sandbox in
             let ended = try await Command.run(
@@ -142,7 +146,9 @@ extension CommandTests {
         }
     }
 
-    @Test("The doctor names an untrusted certificate, and explains how to trust a sandbox's certificate", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign doctor reports an untrusted certificate, or an http issuer whose server accepts only https, and suggests countersign trust",
+        .timeLimit(.minutes(5)))
     func doctorCertificate() async throws {
         let folder = try TemporaryFolder()
         let sandbox = try Command.start(
@@ -163,7 +169,7 @@ extension CommandTests {
         #expect(await sandbox.end().status == 0)
     }
 
-    @Test("The doctor reports an https issuer whose server speaks http", .timeLimit(.minutes(5)))
+    @Test("countersign doctor reports an https issuer whose server accepts only http", .timeLimit(.minutes(5)))
     func doctorPlainServer() async throws {
         try await withSandbox { sandbox in
             let issuer = sandbox.issuer.absoluteString.replacing("http://", with: "https://")
@@ -173,7 +179,9 @@ extension CommandTests {
         }
     }
 
-    @Test("The doctor keeps the slash at the end of an issuer", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign doctor keeps an issuer's trailing slash, and reports an issuer that differs only in the trailing slash",
+        .timeLimit(.minutes(5)))
     func doctorTrailingSlash() async throws {
         let document = { @Sendable (issuer: String) in
             #"{"issuer":"\#(issuer)","authorization_endpoint":"http://127.0.0.1:9/a","token_endpoint":"http://127.0.0.1:9/t","jwks_uri":"http://127.0.0.1:9/k","response_types_supported":["code"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256"]}"#
@@ -192,7 +200,9 @@ extension CommandTests {
         #expect(other.output.contains("differ in the slash at the end"), "\(other.output)")
     }
 
-    @Test("A public browser client of an issuer that shows a page for prompt=none passes the doctor", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign doctor accepts a public browser client even if the issuer responds to prompt=none with a page", .timeLimit(.minutes(5))
+    )
     func doctorPageForPromptNone() async throws {
         let issuer = try HostileIssuer(refuses: true, tokenError: "unsupported_grant_type")
         let ended = try await Command.run(
@@ -203,7 +213,7 @@ extension CommandTests {
         #expect(results["Browser"] == "right" && results["Grant"] == "right", "\(ended.output)")
     }
 
-    @Test("The doctor says if there is no password to sign in with")
+    @Test("With --user but no password in the input, countersign doctor reports that the password is missing")
     func doctorWithoutPassword() async throws {
         let ended = try await Command.run(
             ["doctor", "--issuer", "http://127.0.0.1:1/oauth2/default", "--client-id", "app", "--user", "jane.doe@example.com"])
@@ -212,7 +222,7 @@ extension CommandTests {
     }
 
     @Test(
-        "The doctor accepts a property list or flags, and no mixture",
+        "countersign doctor rejects --issuer without --client-id, and a property list together with flags",
         arguments: [["--issuer", "https://id.example.com"], ["a.plist", "--issuer", "https://id.example.com", "--client-id", "app"]])
     func doctorArguments(_ arguments: [String]) async throws {
         let ended = try await Command.run(["doctor"] + arguments)
@@ -220,7 +230,7 @@ extension CommandTests {
         #expect(ended.errors.contains("both --issuer and --client-id"))
     }
 
-    @Test("The doctor reports a clock difference")
+    @Test("countersign doctor reports a machine clock that is behind the issuer's clock")
     func doctorClock() async throws {
         try await withSandbox(.init(clock: SandboxClock(startingAt: Date().addingTimeInterval(3600)))) { sandbox in
             let folder = try TemporaryFolder()

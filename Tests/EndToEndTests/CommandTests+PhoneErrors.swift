@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each phone error tells the user what to do next.
+/// Tests that each error of the phone commands tells the user what to do next.
 extension CommandTests {
     @Test(
-        "Without an account, every phone command says how to add one",
+        "On a phone without accounts, each phone command fails and prints how to enroll an account",
         arguments: [["listen"], ["pending"], ["approve", "x"], ["deny", "x"], ["remove"]])
     func notEnrolled(_ arguments: [String]) async throws {
         let folder = try TemporaryFolder()
@@ -16,7 +16,9 @@ extension CommandTests {
         #expect(ended.errors.contains("countersign phone enroll jane.doe@example.com"))
     }
 
-    @Test("An unreachable organization exits with 3, and a wrong password with 2", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign phone enroll exits with status 3 for an unreachable organization, and with status 2 for a wrong password",
+        .timeLimit(.minutes(5)))
     func enrollmentErrors() async throws {
         try await PhoneFixture.with { phone in
             let unknown = try await phone.run(
@@ -31,7 +33,9 @@ extension CommandTests {
         }
     }
 
-    @Test("An unreachable organization and a lost account have distinct errors", .timeLimit(.minutes(5)))
+    @Test(
+        "If the organization is unreachable, phone pending and phone remove exit with 3, and the account stays on the phone",
+        .timeLimit(.minutes(5)))
     func lostOrganization() async throws {
         let folder = try TemporaryFolder()
         let environment = ["COUNTERSIGN_PHONE": folder.path + "phone"]
@@ -50,7 +54,8 @@ extension CommandTests {
         #expect(try await Command.run(["phone", "list"], environment: environment).output.contains(PhoneFixture.jane))
     }
 
-    @Test("A sign-in of a user without a phone says what is missing", .timeLimit(.minutes(5)))
+    @Test(
+        "If the user has no phone, countersign sign-in direct fails and reports that no second factor can be used", .timeLimit(.minutes(5)))
     func noPhone() async throws {
         try await PhoneFixture.with { phone in
             let (status, text) = await (try phone.startSignIn()).end()
@@ -60,7 +65,10 @@ extension CommandTests {
         }
     }
 
-    @Test("A password alone is refused if two factors are required, with the command to use", .timeLimit(.minutes(5)))
+    @Test(
+        "If an application requires two factors, countersign sign-in password fails and names countersign sign-in direct",
+        .timeLimit(.minutes(5))
+    )
     func passwordAlone() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -73,7 +81,7 @@ extension CommandTests {
     }
 
     @Test(
-        "Invalid arguments of a phone command exit with 64",
+        "A phone command with invalid arguments exits with status 64",
         arguments: [
             ["phone", "listen", "--interval", "0"], ["phone", "pending", "--wait", "3601"], ["phone", "approve"],
             ["phone", "enroll", "jane", "--password", "x"], ["phone", "approve", "x", "--pin", "1234"],

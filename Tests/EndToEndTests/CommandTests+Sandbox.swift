@@ -19,7 +19,7 @@ private final class SandboxProcess: Sendable {
         overview = try await process.waitFor("Press Ctrl-C to stop.")
     }
 
-    /// Returns the words that follow a name in the overview.
+    /// Returns the text that follows this name in the overview.
     func value(of name: String) throws -> String {
         let line = overview.split(separator: "\n").first { $0.trimmingPrefix("  ").hasPrefix(name + " ") }
         return try #require(line, "\(overview)").trimmingPrefix("  ").dropFirst(name.count).trimmingCharacters(in: .whitespaces)
@@ -27,16 +27,16 @@ private final class SandboxProcess: Sendable {
 
     /// Sends SIGINT, as Ctrl-C does.
     ///
-    /// - Returns: The exit status; negative for a signal that ended the process.
+    /// - Returns: The exit status, or the negative number of the signal that ended the process.
     func interrupt() async -> Int32 {
         process.interrupt()
         return await process.end().status
     }
 }
 
-/// Starts the sandbox as the guides do.
+/// Tests the command `sandbox` with the calls of the guides.
 extension CommandTests {
-    @Test("The sandbox runs an organization without any account until Ctrl-C", .timeLimit(.minutes(5)))
+    @Test("Without an org file, the command sandbox runs the default organization until Ctrl-C", .timeLimit(.minutes(5)))
     func sandbox() async throws {
         let sandbox = try await SandboxProcess(["--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let issuer = try #require(URL(string: try sandbox.value(of: "Issuer")))
@@ -72,7 +72,9 @@ extension CommandTests {
         #expect(error != nil, "It still answers.")
     }
 
-    @Test("The sandbox runs the organization of a file, and reports the problems of an invalid one", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign sandbox --config runs the organization of an org file, and reports an invalid or missing file", .timeLimit(.minutes(5))
+    )
     func sandboxOfFile() async throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let file = root.appending(path: "Examples/two-factors.yaml").path
@@ -97,7 +99,7 @@ extension CommandTests {
     }
 
     @Test(
-        "The default address of the sandbox is that of the guides",
+        "The default ports of countersign sandbox are 8080, 8443, 8000 and 8081",
         arguments: [("--port", "8080"), ("--https-port", "8443"), ("--messages-port", "8000"), ("--phone-port", "8081")])
     func standardPorts(option: String, port: String) async throws {
         let help = try await Command.run(["sandbox", "--help"]).output.split(whereSeparator: \.isWhitespace)

@@ -16,7 +16,7 @@ extension CommandTests {
         let port: Int
         let server: ServerProcess
 
-        init() async throws {
+        init(groups: String = "") async throws {
             folder = try TemporaryFolder()
             port = try SitePort().number
             config = try folder.write(
@@ -26,6 +26,7 @@ extension CommandTests {
                         authn_api:
                           sign_on_policy: two-factors
                           factors: {totp: required}
+                        \(groups)
                         """, application: "type: native\ngrant_types: [password, refresh_token]"
                 ).replacing(
                     "sign_on_policies:", with: "sign_on_policies:\n  - name: two-factors\n    rules: [{name: All, require: two_factors}]"
@@ -57,7 +58,9 @@ extension CommandTests {
         }
     }
 
-    @Test("A user who lost the phone sets up a new factor at the next sign-in after users reset-factors", .timeLimit(.minutes(5)))
+    @Test(
+        "After countersign users reset-factors, the user must enroll a new factor at the next sign-in, and the log shows the administrator",
+        .timeLimit(.minutes(5)))
     func lostPhone() async throws {
         let desk = try await Desk()
         #expect(try await desk.signIn()["status"] == "MFA_REQUIRED")
@@ -69,9 +72,9 @@ extension CommandTests {
         let again = try await desk.run("users", "reset-factors", "jane@example.com")
         #expect(again.status == 0 && again.output.contains("has no second factor"))
 
-        let enrol = try await desk.signIn()
-        #expect(enrol["status"] == "MFA_ENROLL")
-        let token = try #require(enrol["stateToken"])
+        let enroll = try await desk.signIn()
+        #expect(enroll["status"] == "MFA_ENROLL")
+        let token = try #require(enroll["stateToken"])
         let begun = try await desk.post("/factors", ["stateToken": token, "factorType": "token:software:totp", "provider": "GOOGLE"])
         #expect(begun["status"] == "MFA_ENROLL_ACTIVATE", "\(begun)")
         let factor = try #require(begun["_embedded"]?["factor"])
@@ -92,7 +95,9 @@ extension CommandTests {
         await desk.stop()
     }
 
-    @Test("Users are added, listed, suspended, activated, given a new password and deleted while the server runs", .timeLimit(.minutes(5)))
+    @Test(
+        "countersign users can add, list, suspend, activate and delete users and reset passwords while the server runs",
+        .timeLimit(.minutes(5)))
     func accounts() async throws {
         let desk = try await Desk()
         let added = try await desk.run("users", "add", "bob@example.com", "--email", "bob@example.com", "--given-name", "Bob", "--json")
@@ -125,7 +130,30 @@ extension CommandTests {
         await desk.stop()
     }
 
-    @Test("A locked user is unlocked by the command, and the system log shows failed sign-ins with their reason", .timeLimit(.minutes(5)))
+    @Test(
+        "users set-groups replaces a user's groups, refuses unknown groups, and is logged with the operator's name", .timeLimit(.minutes(5))
+    )
+    func groups() async throws {
+        let desk = try await Desk(groups: "groups: [{name: Staff}, {name: Guests}]")
+        let both = try await desk.run("users", "set-groups", "jane@example.com", "--group", "Staff", "--group", "Guests")
+        #expect(both.output == "jane@example.com is in the groups: Staff, Guests.\n", "\(both)")
+        #expect(both.errors.contains("The org file also names this user."), "\(both)")
+        #expect(try await desk.run("users", "show", "jane@example.com").output.contains("groups    Staff, Guests"))
+        let unknown = try await desk.run("users", "set-groups", "jane@example.com", "--group", "Staf")
+        #expect(unknown.status == 1 && unknown.errors.contains("Its groups are: Guests, Staff."), "\(unknown)")
+        let nothing = try await desk.run("users", "set-groups", "jane@example.com")
+        #expect(nothing.status == 64 && nothing.errors.contains("--none"), "\(nothing)")
+        let none = try await desk.run("users", "set-groups", "jane@example.com", "--none", "--json")
+        #expect(try JSONValue(parsing: Data(none.output.utf8))["groups"] == [], "\(none)")
+        let log = try await desk.run("log", "--type", "user.account.update_groups")
+        let lines = log.output.split(separator: "\n")
+        #expect(lines.count == 2 && lines.allSatisfy { $0.contains("by=ops") && $0.contains("user=jane@example.com") }, "\(log)")
+        await desk.stop()
+    }
+
+    @Test(
+        "countersign users unlock unlocks a user, and countersign log lists failed sign-ins until countersign log erase erases the user's data",
+        .timeLimit(.minutes(5)))
     func unlocking() async throws {
         let desk = try await Desk()
         for _ in 0..<10 { _ = try await desk.signIn("wrong") }
@@ -133,7 +161,10 @@ extension CommandTests {
         #expect(try await desk.run("users", "unlock", "jane@example.com").output == "Unlocked jane@example.com.\n")
         #expect(try await desk.signIn()["status"] == "MFA_REQUIRED")
         let log = try await desk.run("log", "--user", "jane@example.com", "--outcome", "failure", "--since", "5m")
-        #expect(log.output.contains("user=jane@example.com") && log.output.contains("from=127.0.0.1"), "\(log.output)")
+        let lines = log.output.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.contains("user=jane@example.com") && $0.contains("from=127.0.0.1") }, "\(log.output)")
+        #expect(lines.count { $0.contains("wrong password") } == 10, "\(log.output)")
+        #expect(lines.count { $0.contains("account is locked") } == 1, "\(log.output)")
         let erased = try await desk.run("log", "erase", "jane@example.com")
         #expect(erased.status == 0 && erased.output.contains("Erased the personal data"), "\(erased.errors)")
         let after = try await desk.run("log", "--user", "jane@example.com", "--since", "5m")
@@ -142,7 +173,9 @@ extension CommandTests {
         await desk.stop()
     }
 
-    @Test("A backup of a running server is restored into an empty folder, and its users sign in there", .timeLimit(.minutes(5)))
+    @Test(
+        "A backup of a running server can be restored into a new folder, and a server with that folder accepts the users' passwords",
+        .timeLimit(.minutes(5)))
     func backup() async throws {
         let desk = try await Desk()
         #expect(try await desk.run("users", "add", "bob@example.com").status == 0)
@@ -157,7 +190,7 @@ extension CommandTests {
         let nothing = try await run("store", "backup", backup + "2", "--data", desk.folder.path + "nothing")
         #expect(nothing.status == 1 && nothing.errors.contains("There is no database"), "\(nothing.errors)")
         #expect(!FileManager.default.fileExists(atPath: desk.folder.path + "nothing"))
-        // A change after the backup is not in it.
+        // The backup does not contain a later change.
         #expect(try await desk.run("users", "delete", "bob@example.com", "--yes").status == 0)
         let over = try await run("store", "restore", backup, "--data", data)
         #expect(over.status == 1 && over.errors.contains("exists already"), "\(over.errors)")
@@ -173,7 +206,7 @@ extension CommandTests {
         await restored.waitUntilEnded()
     }
 
-    @Test("An operator command with a wrong folder names the remedy and creates no database")
+    @Test("An operator command with a wrong data folder or org file names the flag to use, and creates no database")
     func wrongFolder() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(

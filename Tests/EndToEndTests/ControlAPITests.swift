@@ -23,7 +23,7 @@ struct ControlAPITests {
         return (response.statusCode, try JSONValue(parsing: data))
     }
 
-    @Test("The clock can be read, advanced and set")
+    @Test("The sandbox's control API can read, advance and set the clock, and rejects an unknown clock member with 400")
     func clock() async throws {
         let start = Date(timeIntervalSince1970: 1_750_000_000)
         try await withSandbox(.init(clock: SandboxClock(.standing, startingAt: start))) { sandbox in
@@ -49,7 +49,7 @@ struct ControlAPITests {
         ["effect": "forged-id-token", "forgery": "wrong-nonce", "endpoint": "token", "count": 1],
     ]
 
-    @Test("A fault can be injected, listed and removed", arguments: spellings)
+    @Test("The sandbox's control API can inject a fault, returns the pending faults, and can remove all faults", arguments: spellings)
     func faults(_ fault: JSONValue) async throws {
         try await withSandbox { sandbox in
             let injected = try await call(sandbox, "POST", "faults", fault)
@@ -62,7 +62,7 @@ struct ControlAPITests {
     }
 
     @Test(
-        "An invalid fault is rejected with the valid form",
+        "The sandbox's control API rejects an invalid fault with 400 and an error text",
         arguments: [
             ["effect": "explode", "endpoint": "token"], ["effect": "status", "status": 9, "endpoint": "token"],
             ["effect": "delay", "endpoint": "token"], ["effect": "truncated-body"],
@@ -71,12 +71,18 @@ struct ControlAPITests {
         try await withSandbox { sandbox in
             let refused = try await call(sandbox, "POST", "faults", fault)
             #expect(refused.status == 400)
-            #expect(refused.json["error"]?.stringValue?.isEmpty == false)
+            // The error names the valid values, or the missing member with an example.
+            let hints: [String: [String]] = [
+                "explode": ["one of status, delay, rate-limited, drop-before-commit"], "status": ["status", "200", "599"],
+                "delay": ["the member seconds"], "truncated-body": ["endpoint", "token"],
+            ]
+            let error = try #require(refused.json["error"]?.stringValue)
+            for hint in try #require(hints[fault["effect"]?.stringValue ?? ""]) { #expect(error.contains(hint), "\(error)") }
             #expect(sandbox.pendingFaults.isEmpty)
         }
     }
 
-    @Test("Users can be added, and listed without passwords")
+    @Test("The sandbox's control API can add a user with a password, and its list of users contains no passwords")
     func users() async throws {
         try await withSandbox { sandbox in
             let added = try await call(sandbox, "POST", "users", ["login": "new@example.com", "password": "First-Password-1"])
@@ -90,7 +96,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("The request log has no secrets, and a reset clears it")
+    @Test("The sandbox's request log omits the password, and a reset restores the log, faults, clock and users")
     func requestsAndReset() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.signIn()
@@ -110,7 +116,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("The outbox exists, and unknown paths get 404")
+    @Test("The sandbox's outbox is empty at the start, and the control API responds to an unknown path with 404")
     func otherPaths() async throws {
         try await withSandbox { sandbox in
             let outbox = try await call(sandbox, "GET", "outbox")
@@ -120,7 +126,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("A page of another origin cannot use the control API")
+    @Test("A web page of another origin cannot use the sandbox's control API")
     func otherOrigin() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)
@@ -136,7 +142,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("A page with a rebound name or another port cannot use the control API")
+    @Test("The sandbox's control API rejects a Host header with another name or port, which prevents DNS rebinding")
     func reboundName() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)

@@ -2,13 +2,14 @@ import AuthFoundation
 import CountersignSandbox
 import Foundation
 import OktaDirectAuth
+import TestSupport
 import Testing
 
 /// The connection between the SDK and the sandbox.
 enum Reach: String, CaseIterable, Sendable {
-    /// Over a port, with `URLSession`.
+    /// `URLSession` over the sandbox's port.
     case port
-    /// Inside the process.
+    /// The sandbox's transport inside the process, without a port.
     case process
 }
 
@@ -41,7 +42,7 @@ struct UnexpectedStatus: Error { let status: DirectAuthenticationFlow.Status }
 func withSandbox(
     _ configuration: Sandbox.Configuration = .init(), _ body: (Sandbox) async throws -> Void
 ) async throws {
-    let sandbox = try await Sandbox.start(configuration)
+    let sandbox = try await Sandbox.forTest(configuration)
     do {
         try await body(sandbox)
     } catch {
@@ -66,7 +67,7 @@ func serverCode(of error: (any Error)?) -> String? {
     return inner.code.rawValue
 }
 
-/// Returns the error that the code throws; `nil` if it throws none.
+/// Returns the error that the closure throws; `nil` if it throws none.
 func thrown(_ body: () async throws -> Void) async -> (any Error)? {
     do {
         try await body()

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("The sandbox")
 struct SandboxTests {
-    @Test("A sandbox without a port is reachable only within the process")
+    @Test("A sandbox without a port accepts a sign-in within the process, and its transport reaches no other server")
     func inProcess() async throws {
         try await withSandbox(.init(listening: .inProcess)) { sandbox in
             let token = try await sandbox.signIn(with: sandbox.client())
@@ -21,7 +21,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("A preview credential comes from a real sign-in")
+    @Test("A preview credential contains tokens of a sign-in at the sandbox, and the sandbox accepts the tokens")
     func preview() async throws {
         try await withSandbox(.init(listening: .inProcess)) { sandbox in
             let credential = try await sandbox.previewCredential(of: .john)
@@ -31,7 +31,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("The sandbox's folder keeps its data across a restart")
+    @Test("A restarted sandbox with a folder accepts a refresh token from before the restart")
     func folder() async throws {
         let folder = try TemporaryFolder()
         let first = try await Sandbox.start(.init(listening: .inProcess, folder: folder.url))
@@ -45,7 +45,7 @@ struct SandboxTests {
     }
 
     @Test(
-        "A sandbox with TLS sends no HSTS for this machine, which would hold for every other server on it",
+        "A sandbox with TLS sends no HSTS header, which would affect other servers on the same host",
         arguments: ["localhost", "127.0.0.1"])
     func noTransportSecurity(host: String) async throws {
         try await withSandbox(.init(listening: .inProcess, host: host, usesTLS: true)) { sandbox in
@@ -56,16 +56,17 @@ struct SandboxTests {
         }
     }
 
-    @Test("Starting the sandbox on an occupied port throws an error")
+    @Test("Starting the sandbox on a port that is in use throws an error")
     func portTaken() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)
             let error = await thrown { _ = try await Sandbox.start(.init(listening: .port(port))) }
-            #expect(error != nil)
+            let text = "\(try #require(error))"
+            #expect(text.contains("Port \(port) ") && text.contains("in use"), "\(text)")
         }
     }
 
-    @Test("An own organization replaces the default one")
+    @Test("An organization in the sandbox's configuration replaces the default organization")
     func ownOrganization() async throws {
         let organization = """
             name: Own
@@ -96,20 +97,20 @@ struct SandboxTests {
 
     // MARK: - The clock
 
-    @Test("A wait on a stopped clock ends when the clock is advanced far enough")
+    @Test("A sleep on a standing sandbox clock returns when the clock has been advanced by the whole duration")
     func standingClock() async throws {
         let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 0))
         async let woken: Void = clock.sleep(for: 10)
         await clock.waitForSleepers(1)
         clock.advance(by: 4)
-        // This waiting task needs the remaining time too.
+        // The waiting task needs the remaining time too.
         await clock.waitForSleepers(1)
         clock.advance(by: 6)
         try await woken
         #expect(clock.now.timeIntervalSince1970 == 10)
     }
 
-    @Test("A cancelled wait ends immediately")
+    @Test("Cancelling a task that sleeps on the sandbox clock ends the sleep immediately with CancellationError")
     func cancelledWait() async throws {
         let clock = SandboxClock(.standing)
         let waiting = Task { try await clock.sleep(for: 3600) }
@@ -119,7 +120,7 @@ struct SandboxTests {
 
     // MARK: - The resource server
 
-    @Test("A forged access token is rejected everywhere", arguments: Forgery.allCases.filter { $0 != .wrongNonce })
+    @Test("The resource server rejects each kind of forged access token", arguments: Forgery.allCases.filter { $0 != .wrongNonce })
     func forgedAccessToken(_ forgery: Forgery) async throws {
         try await withSandbox(.init(messagesPort: 0)) { sandbox in
             let token = try await sandbox.signIn().accessToken

@@ -4,7 +4,7 @@ import TestSupport
 /// A script of all shell blocks of a guide, which runs in its own folder and network namespace.
 ///
 /// The namespace has only a loopback interface. The script can use the ports that the guide names, and cannot reach other hosts. All
-/// processes of the script end with it.
+/// processes of the script end together with the script.
 struct GuideShell {
     /// The result of a run.
     struct Run {
@@ -39,10 +39,11 @@ struct GuideShell {
     /// Whether the guide has no block to run.
     var isEmpty: Bool { runnable.isEmpty }
 
-    private var runnable: [GuideBlock] {
+    /// The shell blocks that run on this machine.
+    var runnable: [GuideBlock] {
         guide.blocks.filter { block in
             if case .notRun = block.role { return false }
-            return block.language == "shell"
+            return block.language == "shell" && (LocalPostgreSQL.isThere || !LocalPostgreSQL.isUsed(by: block))
         }
     }
 
@@ -56,7 +57,8 @@ struct GuideShell {
         }
         try FileManager.default.createSymbolicLink(at: programs.appending(path: "countersign"), withDestinationURL: built.command)
         try writeSwiftRun(to: programs.appending(path: "swift"))
-        try Data(script.utf8).write(to: folder.appending(path: "guide.sh"))
+        let database = runnable.contains(where: LocalPostgreSQL.isUsed) ? try await LocalPostgreSQL.prepared() : []
+        try Data(script(after: database).utf8).write(to: folder.appending(path: "guide.sh"))
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let ended = try await ChildProcess.run(
             URL(filePath: "/usr/bin/unshare"), Self.isolation + ["bash", folder.appending(path: "guide.sh").path()],
@@ -71,19 +73,23 @@ struct GuideShell {
         return Run(status: ended.status, log: ended.errors + written, outputs: outputs)
     }
 
-    /// The script with all blocks in order. Each block writes its output to a log file.
-    private var script: String {
-        var lines = [
-            "set -euo pipefail", "unset ${!COUNTERSIGN_@} BROWSER", "export XDG_DATA_HOME=\"$GUIDE/data\"", "ip link set lo up",
-            "cd \"$GUIDE/work\"",
-            "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT",
-        ]
+    /// Returns the script with all blocks in order. Each block writes its output to a file.
+    ///
+    /// - Parameter database: The lines that make the database reachable.
+    private func script(after database: [String]) -> String {
+        let runnable = Set(runnable.map(\.line))
+        var lines =
+            [
+                "set -euo pipefail", "unset ${!COUNTERSIGN_@} BROWSER", "export XDG_DATA_HOME=\"$GUIDE/data\"", "ip link set lo up",
+                "cd \"$GUIDE/work\"",
+                "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT",
+            ] + database
         for (index, block) in guide.blocks.enumerated() {
             if case .file(let path) = block.role {
                 let end = "END_OF_BLOCK_\(index)"
                 lines.append("mkdir -p \"$(dirname '\(path)')\"; cat >'\(path)' <<'\(end)'\n\(block.text)\(end)")
             }
-            guard block.language == "shell" else { continue }
+            guard runnable.contains(block.line) else { continue }
             let output = "\"$GUIDE/logs/\(block.line).out\""
             switch block.role {
             case .notRun, .file: continue
@@ -102,7 +108,7 @@ struct GuideShell {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Writes a replacement of `swift run`, which compiles a guide's package against the built modules instead of building them again.
+    /// Writes a replacement of `swift run`. It compiles a guide's package against the built modules instead of building them again.
     private func writeSwiftRun(to file: URL) throws {
         let quoted = { (words: [String]) in words.map { "'\($0)'" }.joined(separator: " ") }
         let program = """

@@ -29,7 +29,7 @@ LIBRARY = "/usr/lib/apache2/modules"
 
 def configuration(folder, port, issuer, given):
     loads = "\n".join(f"LoadModule {name}_module {LIBRARY}/mod_{name}.so" for name in MODULES)
-    # Started by root, Apache runs as another user.
+    # If root starts Apache, Apache runs as another user.
     user = "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
     return f"""
 ServerRoot "{folder}"
@@ -75,7 +75,7 @@ OIDCCacheDir {folder}/cache
 
 
 def main():
-    # The parent may have blocked signals, which the child inherits and could then not be ended with.
+    # A child inherits the signals that its parent blocks, and these signals could not end it.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     issuer = sys.argv[1]
     given = json.load(sys.stdin)
@@ -128,7 +128,7 @@ def use(base, issuer, given):
 
     info = browser.get(base + "/callback?info=json", timeout=60).json()
     assert info["userinfo"]["sub"] == info["id_token"]["sub"], info
-    # The module refreshes by the refresh token when its page is asked to.
+    # This request makes the module use its refresh token.
     query = urlencode({"refresh": base + "/private/", "access_token": info["access_token"]})
     refreshed = browser.get(base + "/callback?" + query, timeout=60)
     assert refreshed.text == "Only who signed in sees this.", refreshed.url
@@ -140,7 +140,7 @@ def use(base, issuer, given):
     landed = browser.open(base + "/callback?logout=" + quote(base + "/", safe=""))
     assert landed.text == "Everybody sees this.", landed.url
     browser.open(base + "/private/")
-    # Neither the site's session nor the server's was left.
+    # The sign-out ended the session of the site and that of the server, so the user must enter the password again.
     assert browser.asked == 2, browser.visited
     return seen
 

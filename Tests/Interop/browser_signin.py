@@ -57,14 +57,14 @@ try:
     wait("the button", lambda: one("form button[type=submit]")).click()
     wait("the choice of a factor", lambda: one("button[value=push]"))
     driver.save_screenshot(os.path.join(FOLDER, "factors.png"))
-    # The page of the push has such a button too, to send another one.
+    # The page that waits for the push has the same button, to send another push.
     if not driver.find_elements(By.CSS_SELECTOR, "[role=status]"):
         wait("the factor", lambda: one("button[value=push]")).click()
     wait("the app's page", lambda: driver.current_url.startswith("http://127.0.0.1:") and "/callback?" in driver.current_url)
     wait("its words", lambda: "You can close this window." in one("h1").text)
     check("App" not in driver.title and driver.title == "You can close this window.", driver.title)
     driver.save_screenshot(os.path.join(FOLDER, "taken.png"))
-    # The listener is closed by then, so a request for an icon fails.
+    # The listener is already closed, so the request for an icon fails.
     messages = [entry for entry in driver.get_log("browser") if "favicon.ico" not in entry["message"]]
     check(not messages, messages)
 finally:

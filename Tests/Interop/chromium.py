@@ -43,13 +43,13 @@ class Chromium:
 
     def wait(self, what, condition):
         def quietly(_):
-            # Pages put new elements in place of old ones at any time, and between two pages there is nothing: then look again.
+            # A page can replace its elements at any time, and between two pages no element exists. The condition is then tested again.
             try:
                 return condition()
             except (StaleElementReferenceException, StopIteration):
                 return None
             except WebDriverException as error:
-                # The same, where the driver notices it later.
+                # The driver can also report a replaced element by this error.
                 if "does not belong to the document" in str(error):
                     return None
                 raise

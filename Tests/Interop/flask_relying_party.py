@@ -25,7 +25,7 @@ given = json.load(sys.stdin)
 logging.getLogger("werkzeug").setLevel(logging.ERROR)
 site = Flask("relying party")
 site.secret_key = secrets.token_bytes(32)
-# Another name than the server's cookies have: both are 127.0.0.1 to a browser.
+# The name must differ from those of the server's cookies, because browsers do not separate cookies by port.
 site.config["SESSION_COOKIE_NAME"] = "site"
 provider = OAuth(site).register(
     "provider",
@@ -81,7 +81,7 @@ first = browser.open(base + "/login").json()
 assert browser.asked == 1, browser.visited
 assert first["userinfo"]["sub"] == first["claims"]["sub"], first
 
-# The session at the server makes the second sign-in silent; login asks again.
+# With the server's session, the second sign-in needs no password. `prompt=login` requires it again.
 again = browser.open(base + "/login?prompt=none").json()
 assert browser.asked == 1, browser.visited
 assert again["claims"]["sub"] == first["claims"]["sub"]
@@ -103,7 +103,7 @@ seen = {"name": first["userinfo"]["name"], "amr": first["claims"]["amr"], "asked
 landed = browser.open(base + "/logout")
 assert landed.url == base + "/?state=signed-out", landed.url
 assert landed.json() == {}, landed.text
-# The server's session has ended as well.
+# The sign-out also ended the server's session.
 silent = browser.get(base + "/login?prompt=none", timeout=60)
 assert "error=login_required" in silent.url, silent.url
 

@@ -7,7 +7,7 @@ import requests
 from pages_in_chromium import JANE, ORIGIN, PASSWORD, PATIENCE, Browser, PageLooks, check
 from selenium.webdriver.common.by import By
 
-# The page needs no script, but axe is a script, so this browser runs scripts.
+# The page needs no scripts. The second browser runs scripts, because axe is a script.
 for scripts in (False, True):
     browser = Browser(scripts=scripts)
     browser.driver.get(f"{ORIGIN}/")
@@ -18,7 +18,7 @@ for scripts in (False, True):
     if scripts:
         looks = PageLooks(browser)
         looks.see("fresh")
-        # The page shows created objects, and the property list of an expanded application.
+        # The page shows the objects that are created here, and the property list of an expanded application.
         for body in ({"login": "long.name.of.a.user@department.example.com", "password": "First-Password-1", "profile": {"name": "Una Idle"}},
                      {"login": "staged@example.com", "status": "staged"}):
             requests.post(f"{ORIGIN}/sandbox/users", json=body, timeout=PATIENCE).raise_for_status()

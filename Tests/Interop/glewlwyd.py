@@ -126,7 +126,7 @@ def start(folder, redirect_uri):
     with sqlite3.connect(folder / "database") as database:
         database.executescript(SCHEMA.read_text())
     with open(folder / "log", "wb") as log:
-        # Of a session of its own, so that it outlives this script.
+        # The process has its own session, so that it continues after this script.
         process = subprocess.Popen(
             ["timeout", "600", "glewlwyd", "-c", folder / "configuration"],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
@@ -140,7 +140,7 @@ def start(folder, redirect_uri):
             break
         except requests.ConnectionError:
             time.sleep(0.1)
-    # The administrator that the database brings.
+    # The database schema contains this administrator.
     admin = signed_in(base, "admin", "password")
     for scope in SCOPES[1:]:
         accepted(admin.post(f"{base}/api/scope", json={"name": scope, "display_name": scope, "password_required": True}, timeout=60))
@@ -176,7 +176,7 @@ def approve(base, url):
         if query.get("prompt") == ["deviceComplete"]:
             return address
         assert "prompt" not in query, address
-        # Its own page goes on by the address that it is given.
+        # The provider's page would continue at this address.
         address = query["callback_url"][0] + "&g_continue"
     raise AssertionError(f"no end of redirects at {address}")
 
@@ -187,7 +187,7 @@ def stop(folder):
 
 
 def main():
-    # The parent may have blocked signals, which the child inherits and could then not be ended with.
+    # A child inherits the signals that its parent blocks, and these signals could not end it.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     command, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     if command == "start":

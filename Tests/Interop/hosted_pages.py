@@ -45,7 +45,7 @@ class Browser(requests.Session):
         for _ in range(8):
             self.visited += [step.url for step in answer.history] + [answer.url]
             forms = Forms(answer.text)
-            # A page that only carries on to the client, or a sign-in.
+            # The form of a sign-in, or of a page that only continues to the client
             form = forms.first(lambda form: "password" in form["fields"]) or forms.first(lambda form: "code" in form["fields"])
             form = form or forms.first(lambda form: form["action"].endswith("/confirm"))
             if form is None:

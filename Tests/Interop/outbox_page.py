@@ -26,7 +26,7 @@ browser.page("Outbox")
 check("Nothing was sent yet" in browser.text(), browser.text())
 looks.see("empty")
 
-# A text appears while the page is open, and its code is right.
+# A text message appears while the page is open, and its code is valid.
 token = post("token", grant_type="password", username=JANE, password=PASSWORD, scope="openid")["mfa_token"]
 sent = post("challenge", mfa_token=token, challenge_types_supported=MFA, channel_hint="sms")
 text = messages(browser, 1)[0]
@@ -36,7 +36,7 @@ check("Text to +15551234821" in browser.one("#announcer").get_attribute("textCon
 answer = post("token", grant_type=MFA, mfa_token=token, oob_code=sent["oob_code"], binding_code=code, scope="openid")
 check("id_token" in answer, answer)
 
-# So does a mail, before it; its page runs and loads nothing.
+# A mail appears above the text message. Its content runs no script and loads nothing.
 reset = requests.post(
     f"{ORIGIN}/api/v1/authn/recovery/password", json={"username": JANE, "factorType": "EMAIL"}, timeout=PATIENCE)
 check(reset.ok, reset.text)

@@ -55,7 +55,7 @@ class Callback:
             def log_message(self, *_):
                 pass
 
-        # The redirect URIs of web-app have a port that the sandbox was configured with.
+        # The test chose the port of web-app's redirect URIs before it started the sandbox.
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("SITE_PORT", 0))), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.home = f"http://127.0.0.1:{self.server.server_port}/"
@@ -91,12 +91,12 @@ class Browser(Chromium):
         self.driver.set_page_load_timeout(PATIENCE)
         self.app = APP
         self.look(1280, 900, False)
-        # What the console says of an answer that is an error on purpose.
+        # Texts in console lines about responses that are errors on purpose.
         self.expected = []
-        # axe is a script itself.
+        # axe needs scripts, because it is a script.
         self.judges = scripts
 
-    # What is seen
+    # Reading pages
 
     def page(self, heading):
         """Waits for a page, which axe must find good."""
@@ -113,7 +113,7 @@ class Browser(Chromium):
         found = [
             (rule["id"], [(node["html"], node.get("failureSummary")) for node in rule["nodes"]]) for rule in result["violations"]]
         check(not found, f"{where}: {found}")
-        # axe cannot decide some contrasts; these are not failures.
+        # axe lists contrasts that it cannot judge as incomplete and not as violations.
         unsure = [rule["id"] for rule in result["incomplete"] if rule["id"] == "color-contrast"]
         check(not unsure, f"{where}: the contrast can't be told: {result['incomplete']}")
 
@@ -137,7 +137,7 @@ class Browser(Chromium):
         with open(os.path.join(FOLDER, f"{SCENARIO}-{name}.png"), "wb") as file:
             file.write(base64.b64decode(picture["data"]))
 
-    # What is done
+    # Using pages
 
     def begin(self, client="browser-app", **parameters):
         self.driver.get(self.app.request(client, **parameters))
@@ -233,7 +233,7 @@ class PageLooks:
                 check(wide <= 0, f"{where}: wider than the window by {wide}")
                 small = browser.script(
                     "return [...document.querySelectorAll('button, a:not(.skip), input:not([type=hidden])')]"
-                    # Collapsed elements have no boxes.
+                    # Hidden elements have no boxes.
                     ".filter((e) => e.getClientRects().length > 0 && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)")
                 check(not small, f"{where}: too small to hit: {small}")
                 self.backgrounds.add(browser.script("return getComputedStyle(document.body).backgroundColor"))

@@ -121,7 +121,7 @@ def keyboard(page):
     page.card()
     tab_to(lambda e: e.text == "Deny", "Deny")
     check(page.script("return document.activeElement.closest('.request') !== null"), "the first stop in the phone is not the request")
-    # Another request comes while the focus is on this one: it stays there.
+    # Another request arrives while the focus is on the first one. The focus must stay there.
     second = SignIn()
     page.wait("two cards", lambda: len(page.all(".request")) == 2)
     check(page.driver.switch_to.active_element.text == "Deny", "the focus was lost")
@@ -181,7 +181,7 @@ def cancelled(page):
     sign_in.cancel()
     page.outcome("Cancelled")
     check(not page.all(".request"), "it is still shown")
-    # And one without an answer.
+    # A request without an answer expires.
     SignIn()
     page.card()
     requests.post(f"{ORIGIN}/sandbox/clock", json={"advance": 301}, timeout=PATIENCE)
@@ -327,7 +327,7 @@ def main():
         page.shoot("end")
     finally:
         messages = page.quit()
-    # A refused command is logged by the browser, and what its policy blocked for a test; anything else is a mistake of the page.
+    # The tests cause a refused command and a violation of the page's policy. Any other line in the console is an error of the page.
     wrong = [message for message in messages if "status of 409" not in message and "TrustedHTML" not in message]
     check(not wrong, f"the browser says: {wrong}")
 

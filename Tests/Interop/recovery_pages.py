@@ -104,7 +104,7 @@ def by_mail(browser):
     browser.page("Check your email")
     looks.see("mailed")
     link = outbox.next()["link"]
-    # What looks at mails opens the link, and does not use it up.
+    # A program that scans mails can open the link. This does not use the link.
     check(requests.get(link, timeout=PATIENCE).ok, "the link is not answered")
 
     other = Browser()
@@ -169,7 +169,7 @@ def unlock(browser):
 
 
 def set_up(browser):
-    """A new user chooses a password with the mailed link, signs in, and enrols the other required factors."""
+    """A new user chooses a password with the mailed link, signs in, and enrolls the other required factors."""
     looks = PageLooks(browser)
     login = os.environ["LOGIN"]
     message = Outbox().next()

@@ -302,7 +302,7 @@ def scanned(picture):
 
 
 def phone_by_code(browser):
-    """A user without a second factor enrols a phone with the QR code. The page continues automatically and sends a push."""
+    """A user without a second factor enrolls a phone with the QR code. The page continues automatically and sends a push."""
     looks = PageLooks(browser)
     browser.begin()
     browser.password()
@@ -316,7 +316,7 @@ def phone_by_code(browser):
     check(browser.one(".secret").text == uri, "the address as text is another one")
     looks.see("by-hand")
 
-    # A plain camera opens the address in the phone's browser, which is told which app it is for.
+    # A camera opens the address in the phone's browser. The page there names the app that must scan the code.
     camera = Browser()
     camera.driver.get(uri)
     camera.page("Scan the code with the app")
@@ -416,7 +416,7 @@ def sign_out(browser):
     logout()
     browser.page("Sign out")
     looks.see("question")
-    # Who leaves the page stays signed in.
+    # A user who leaves the page stays signed in.
     browser.begin("web-app")
     browser.signed_in("web-app")
     logout(client_id="web-app", post_logout_redirect_uri=browser.app.home, state="bye-2")
@@ -512,7 +512,7 @@ def consent(browser):
     browser.button("Don't allow").click()
     answer = browser.arrival()
     check(answer["error"] == "access_denied" and "code" not in answer, answer)
-    # Who allowed nothing is not signed in either.
+    # A user who refused the access is not signed in.
     browser.begin("web-app", scope=scope)
     browser.page("Sign in")
     browser.password()

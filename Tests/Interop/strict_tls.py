@@ -8,7 +8,7 @@ import sys
 import urllib.request
 
 context = ssl.create_default_context(cafile=sys.argv[1])
-# The flags that Python 3.13 sets in create_default_context.
+# `create_default_context` sets these flags since Python 3.13.
 context.verify_flags |= ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN
 for url in sys.argv[2:]:
     with urllib.request.urlopen(url, context=context, timeout=60) as answer:

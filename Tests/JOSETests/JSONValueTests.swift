@@ -5,7 +5,7 @@ import Testing
 @Suite("JSONValue")
 struct JSONValueTests {
     @Test(
-        "A JSON text is parsed by the rules of RFC 8259",
+        "The JSON parser parses a JSON text by the rules of RFC 8259",
         arguments: [
             (#"null"#, JSONValue.null), ("true", true), (" false\r\n\t", false), ("0", 0), ("-1", -1),
             ("9223372036854775807", .integer(.max)),
@@ -22,7 +22,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A text that is not JSON is rejected",
+        "The JSON parser rejects a text that is not JSON or repeats a member name",
         arguments: [
             "", " ", "nul", "nulll", "True", "00", "01", "-", "+1", ".5", "1.", "1e", "1e+", "0x1", "NaN", "Infinity", "1e999", "\"",
             "\"\\\"", "\"\\x\"", "\"\\u12\"",
@@ -37,7 +37,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A string that is not UTF-8 is rejected",
+        "The JSON parser rejects a string that is not UTF-8",
         arguments: [
             [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x41], [0xE0, 0x80, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80],
             [0xF0, 0x80, 0x80, 0x80],
@@ -48,7 +48,7 @@ struct JSONValueTests {
         #expect(throws: JOSEError(.malformed, "")) { try JSONValue(parsing: [0x22] + bytes) }
     }
 
-    @Test("Nesting is accepted up to the limit, and deeper nesting is rejected")
+    @Test("The JSON parser accepts nesting up to the limit and rejects deeper nesting")
     func depth() throws {
         let limits = JSONValue.Limits(maximumDepth: 3)
         #expect(try JSONValue(parsing: "[[[1]]]", limits: limits) == [[[1]]])
@@ -57,7 +57,9 @@ struct JSONValueTests {
         #expect(throws: JOSEError(.tooDeep, "")) { try JSONValue(parsing: String(repeating: "[", count: 100_000)) }
     }
 
-    @Test("Decoding has the same nesting limit as parsing", arguments: ["[", #"{"a":"#, #"[{"a":"#])
+    @Test(
+        "Decoding a JSONValue with JSONDecoder accepts 128 levels of nesting and rejects deeper nesting",
+        arguments: ["[", #"{"a":"#, #"[{"a":"#])
     func decodedNesting(_ opening: String) throws {
         let closing = String(opening.compactMap { ["[": "]", "{": "}"][$0] }.reversed())
         let levels = closing.count
@@ -66,6 +68,9 @@ struct JSONValueTests {
         }
         let deepest = try JSONDecoder().decode(JSONValue.self, from: text(128))
         #expect(try deepest == JSONValue(parsing: text(128), limits: .init(maximumDepth: 128)))
+        var limits = JSONValue.Limits()
+        limits.maximumDepth = 1_000_000
+        #expect(throws: JOSEError.self) { try JSONValue(parsing: text(128 + levels), limits: limits) }
         for depth in [128 + levels, 400] {
             let error = #expect(throws: DecodingError.self) { try JSONDecoder().decode(JSONValue.self, from: text(depth)) }
             guard case .dataCorrupted(let context) = error else { throw try #require(error) }
@@ -73,21 +78,21 @@ struct JSONValueTests {
         }
     }
 
-    @Test("A text is accepted up to the size limit, and a longer one is rejected")
+    @Test("The JSON parser accepts a text up to the size limit and rejects a longer text")
     func size() throws {
         let limits = JSONValue.Limits(maximumSize: 4)
         #expect(try JSONValue(parsing: "\"ab\"", limits: limits) == "ab")
         #expect(throws: JOSEError(.tooLarge, "")) { try JSONValue(parsing: "\"abc\"", limits: limits) }
     }
 
-    @Test("Equal values have equal encodings, with members ordered by name")
+    @Test("A JSON value is serialized with its members ordered by name, and an infinite number is serialized as null")
     func writes() throws {
         let value: JSONValue = ["b": [1, 2.5, nil], "a": "\u{1}\"\\/é\n", "": true, "B": -7]
         #expect(value.serializedString == #"{"":true,"B":-7,"a":"\u0001\"\\/é\n","b":[1,2.5,null]}"#)
         #expect(JSONValue.double(.infinity).serializedString == "null")
     }
 
-    @Test("Foundation parses the encoded text")
+    @Test("Foundation can parse a serialized JSON value")
     func foundationReads() throws {
         let value: JSONValue = ["text": "\u{0}\u{1F}\u{7F}\t\"😀", "numbers": [.integer(.min), 1.25e-10, 3], "deep": [["x": nil]]]
         let object = try #require(try JSONSerialization.jsonObject(with: Data(value.serialized())) as? [String: Any])
@@ -96,7 +101,7 @@ struct JSONValueTests {
         #expect((object["numbers"] as? [NSNumber])?.dropFirst().first?.doubleValue == 1.25e-10)
     }
 
-    @Test("A truncated or changed text is parsed or rejected without a read beyond its end", arguments: 0..<8)
+    @Test("The JSON parser and the claims parser accept and reject the same truncated or changed texts", arguments: 0..<8)
     func mutations(bit: Int) {
         let original = Array(
             #"{"iss":"https://é.example","aud":["a","b\u00e9\ud83d\ude00"],"exp":1.7e9,"n":-12,"x":[true,false,null,{}]}"#.utf8)
@@ -109,7 +114,7 @@ struct JSONValueTests {
         }
     }
 
-    /// The reader of values and the reader of claims accept and refuse the same objects.
+    /// Whether the reader of values and the reader of claims both accept an object, or both refuse it.
     private static func agree(_ bytes: [UInt8]) -> Bool {
         let value = try? JSONValue(parsing: bytes)
         do throws(JOSEError) {
@@ -119,7 +124,7 @@ struct JSONValueTests {
         }
     }
 
-    @Test("Subscripts return members and elements")
+    @Test("The subscripts of a JSON value return and change its members and elements")
     func subscripts() {
         var value: JSONValue = ["a": [1, "two"]]
         #expect(value["a"]?[1]?.stringValue == "two")

@@ -16,7 +16,7 @@ struct AccessTokenVerifierTests {
         verifier = AccessTokenVerifier(issuer, time: time)
     }
 
-    @Test("A valid token returns its claims")
+    @Test("The access token verifier returns the claims of a valid token")
     func goodToken() async throws {
         let token = try await verifier.verify(issuer.token())
         #expect(token.subject == "jane.doe@example.com")
@@ -47,32 +47,32 @@ struct AccessTokenVerifierTests {
         Refused(name: "no client", changes: ["cid": nil], code: .wrongClient),
     ]
 
-    @Test("A token with a wrong claim is rejected with an error about that claim", arguments: refused)
+    @Test("An access token with a wrong or missing claim is rejected with an error about that claim", arguments: refused)
     func wrongClaims(_ refused: Refused) async throws {
         let token = try issuer.token(changing: refused.changes)
         #expect(await refusal { try await verifier.verify(token) } == refused.code)
     }
 
-    @Test("A token within the leeway is accepted, and one matching audience of several is enough")
+    @Test("An access token that expired within the leeway is accepted, and one matching audience of several is enough")
     func leeway() async throws {
         let token = try issuer.token(changing: ["exp": .integer(Self.seconds - 59), "aud": ["x", "api://default"]])
         _ = try await verifier.verify(token)
     }
 
-    @Test("A token that another key with the same id signed is rejected")
+    @Test("An access token that another key with the same key ID signed is rejected")
     func forgedSignature() async throws {
         let forger = try SigningKey.generate(.es256, keyID: "first")
         #expect(await refusal { try await verifier.verify(issuer.token(signedBy: forger)) } == .notGenuine)
     }
 
     @Test(
-        "A text that is not a token is rejected",
+        "The access token verifier rejects a text that is not a token",
         arguments: ["x", "a.b.c", "eyJhbGciOiJub25lIn0.e30.", "", String(repeating: "a", count: 20_000)])
     func noToken(_ text: String) async throws {
         #expect(await refusal { try await verifier.verify(text) } == .notGenuine)
     }
 
-    @Test("The error for a missing scope names the scope")
+    @Test("An access token without a required scope is rejected with an error that names the scope")
     func missingScope() async throws {
         let token = try issuer.token()
         let error = await #expect(throws: AccessTokenError.self) { try await verifier.verify(token, scopes: ["messages.write"]) }
@@ -81,7 +81,7 @@ struct AccessTokenVerifierTests {
         _ = try await verifier.verify(token, scopes: ["messages.read"])
     }
 
-    @Test("The description of an error never contains the token")
+    @Test("The description of an access token error does not contain the token")
     func noSecretsInErrors() async throws {
         let token = try issuer.token(changing: ["exp": 1])
         let error = await #expect(throws: AccessTokenError.self) { try await verifier.verify(token) }
@@ -91,14 +91,14 @@ struct AccessTokenVerifierTests {
 
     // MARK: - Keys
 
-    @Test("The keys are fetched once for many tokens")
+    @Test("The access token verifier fetches the issuer's keys once for many tokens")
     func keysAreKept() async throws {
         for number in 0..<5 { _ = try await verifier.verify(issuer.token(changing: ["jti": .string("token-\(number)")])) }
         #expect(issuer.requests(to: "keys") == 1)
         #expect(issuer.requests(to: "openid-configuration") == 1)
     }
 
-    @Test("Concurrent callers share one fetch of the keys")
+    @Test("Concurrent verifications of access tokens share one fetch of the issuer's keys")
     func singleFlight() async throws {
         let token = try issuer.token()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -108,7 +108,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 1)
     }
 
-    @Test("A token with a new key id causes a new fetch of the keys")
+    @Test("An access token with a new key ID causes a new fetch of the issuer's keys")
     func rotation() async throws {
         _ = try await verifier.verify(issuer.token())
         let next = try SigningKey.generate(.es256, keyID: "second")
@@ -118,7 +118,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 2)
     }
 
-    @Test("Forged key ids cause one fetch of the keys per interval, not one per token")
+    @Test("Access tokens with forged key IDs cause only one fetch of the issuer's keys per interval")
     func refetchIsLimited() async throws {
         let forger = try SigningKey.generate(.es256, keyID: "invented")
         time.advance(by: 0)
@@ -130,7 +130,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 2)
     }
 
-    @Test("A withdrawn key is trusted for at most an hour, even if no token names an unknown key")
+    @Test("A key that the issuer no longer publishes is trusted for at most one hour, even if no token has an unknown key ID")
     func withdrawnKey() async throws {
         let next = try SigningKey.generate(.es256, keyID: "second")
         let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
@@ -145,7 +145,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 2)
     }
 
-    @Test("Known keys stay valid while the issuer is unreachable, and are requested once per interval")
+    @Test("While the issuer is unreachable, known keys stay valid beyond an hour, and new keys are requested once per interval")
     func oldKeysWithoutIssuer() async throws {
         let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
         _ = try await verifier.verify(token)
@@ -158,7 +158,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "openid-configuration") == 3)
     }
 
-    @Test("The synchronous check uses the known keys while one fetch of new keys runs")
+    @Test("verifyNow uses the known keys while new keys are fetched, and afterwards rejects a token of a withdrawn key")
     func verifyNowWithOldKeys() async throws {
         let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
         let next = try SigningKey.generate(.es256, keyID: "second")
@@ -166,13 +166,15 @@ struct AccessTokenVerifierTests {
         issuer.publish([next])
         time.advance(by: 3_600)
         _ = try verifier.verifyNow(token)
-        // Requests with an unknown key wait for the current fetch. Afterwards the old key is invalid for all requests.
+        // A token with an unknown key makes the verifier fetch the keys. Afterwards, tokens of the old key are invalid.
         _ = try await verifier.verify(issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)], signedBy: next))
         #expect(await refusal { try verifier.verifyNow(token) } == .notGenuine)
         #expect(issuer.requests(to: "keys") == 2)
     }
 
-    @Test("Known keys work while the issuer is unreachable, and unknown keys cause an error that says so")
+    @Test(
+        "While the issuer is unreachable, a token of a known key is accepted, and a token of an unknown key causes the error issuerUnavailable"
+    )
     func issuerAway() async throws {
         try await verifier.prepare()
         issuer.state.withLock { $0.failure = 503 }
@@ -183,7 +185,7 @@ struct AccessTokenVerifierTests {
         _ = try await verifier.verify(issuer.token())
     }
 
-    @Test("The synchronous check works without a request after the keys were fetched")
+    @Test("verifyNow fails before the keys are fetched, and afterwards verifies a token without a request")
     func verifyNow() async throws {
         let token = try issuer.token()
         #expect(await refusal { try verifier.verifyNow(token) } == .issuerUnavailable)
@@ -194,16 +196,22 @@ struct AccessTokenVerifierTests {
     }
 
     @Test(
-        "An issuer over plain http is rejected, except on loopback",
+        "A remote issuer URL over http, or an issuer URL with another scheme or none, is rejected without a request",
         arguments: ["http://id.example.com", "ftp://localhost", "id.example.com"])
     func insecureIssuer(_ url: String) async throws {
         let verifier = AccessTokenVerifier(.init(issuer: url), fetcher: issuer)
         #expect(await refusal { try await verifier.verify("a.b.c") } == .issuerUnavailable)
         #expect(issuer.requests(to: "") == 0)
+        for host in ["localhost", "127.0.0.1:8080", "[::1]:8080"] {
+            let local = "http://\(host)/oauth2/default"
+            issuer.state.withLock { $0.metadata = ["issuer": .string(local), "jwks_uri": .string(local + "/v1/keys")] }
+            let verifier = AccessTokenVerifier(.init(issuer: local), fetcher: issuer, now: { [time] in time.now })
+            #expect(await refusal { try await verifier.verify(issuer.token(changing: ["iss": .string(local)])) } == nil, "\(local)")
+        }
     }
 
     @Test(
-        "Metadata of another issuer and keys over plain http are rejected",
+        "Issuer metadata that names another issuer, or a keys URL without https, is rejected before the keys are fetched",
         arguments: [
             ["issuer": "https://evil.example.com"], ["issuer": .null], ["jwks_uri": "http://id.example.com/oauth2/default/v1/keys"],
             ["jwks_uri": "file:///etc/passwd"], ["jwks_uri": .null],
@@ -216,7 +224,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "/keys") == 0)
     }
 
-    @Test("A symmetric key is rejected in every configuration")
+    @Test("The access token verifier's configuration removes symmetric algorithms")
     func symmetricAlgorithms() {
         let all: Set<JWSAlgorithm> = [.hs256, .hs384, .hs512, .es256]
         #expect(AccessTokenVerifier.Configuration(issuer: TestIssuer.url, algorithms: all).algorithms == [.es256])
@@ -225,7 +233,7 @@ struct AccessTokenVerifierTests {
     // MARK: - Introspection
 
     @Test(
-        "In introspection mode, a wrong member of the response rejects the token",
+        "In introspection mode, a token is rejected if the response has a wrong issuer, audience, client or expiry",
         arguments: [
             (["iss": "https://evil.example.com"], .wrongIssuer), (["aud": "api://other"], .wrongAudience), (["aud": .null], .wrongAudience),
             (["exp": 1_749_999_940], .expired), (["client_id": "other"], .wrongClient), (["client_id": .null], .wrongClient), ([:], nil),
@@ -253,7 +261,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "/introspect") == 0)
     }
 
-    @Test("In introspection mode, every check asks the issuer")
+    @Test("In introspection mode, each verification of a token sends a request to the issuer")
     func introspection() async throws {
         let client = AccessTokenVerifier.IntrospectionClient(id: "api", secret: "s e:cret")
         let verifier = AccessTokenVerifier(issuer, time: time, mode: .introspection(client))

@@ -39,7 +39,7 @@ struct BoundTokenTests {
 
     // MARK: - The verifier
 
-    @Test("A bound token is accepted with a proof by its key, locally and by introspection")
+    @Test("A DPoP-bound access token is accepted with a proof by its key, in local mode and in introspection mode")
     func accepted() async throws {
         let token = try boundToken()
         let verified = try await verifier().verify(token, proof: try proof(token))
@@ -52,7 +52,7 @@ struct BoundTokenTests {
         #expect(await refusal { try await asking.verify(token) } == .keyNotProved)
     }
 
-    @Test("A bound token is rejected as a bearer token, whatever it is bound to")
+    @Test("A bound access token is rejected as a bearer token, whatever the token is bound to")
     func downgrade() async throws {
         let verifier = verifier()
         for binding in [["jkt": .string(maker.thumbprint)], ["x5t#S256": "abc"], [:], "key"] as [JSONValue] {
@@ -62,7 +62,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("An unbound token with a proof is rejected")
+    @Test("If a proof is sent with an access token that is not DPoP-bound, the access token is rejected")
     func notBound() async throws {
         let verifier = verifier()
         for binding in [nil, ["x5t#S256": "abc"]] as [JSONValue?] {
@@ -72,7 +72,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("A bound token is rejected without a proof, and with one for another key, request, token or time")
+    @Test("A DPoP-bound access token is rejected if the proof is missing, repeated, or for another key, request, token or time")
     func badProofs() async throws {
         let verifier = verifier()
         let token = try boundToken()
@@ -97,15 +97,23 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("An invalid bound token is rejected as such, and its proof is not consumed")
+    @Test("An expired DPoP-bound access token is rejected as expired, even with a valid proof")
     func tokenFirst() async throws {
         let expired = try issuer.token(changing: ["cnf": ["jkt": .string(maker.thumbprint)], "exp": 1_000])
         let verifier = verifier()
         let proof = try proof(expired)
         #expect(await refusal { try await verifier.verify(expired, proof: proof) } == .expired)
+        // A proof belongs to one token, so the token becomes valid before the same proof is sent again.
+        let start = Int64(time.now.timeIntervalSince1970) + 200
+        let early = try issuer.token(changing: ["cnf": ["jkt": .string(maker.thumbprint)], "nbf": .integer(start)])
+        let kept = try self.proof(early)
+        #expect(await refusal { try await verifier.verify(early, proof: kept) } == .notYetValid)
+        time.advance(by: 200)
+        #expect(await refusal { try await verifier.verify(early, proof: kept) } == nil)
+        #expect(await refusal { try await verifier.verify(early, proof: kept) } == .badProof)
     }
 
-    @Test("A bound token needs a new proof for each request, even for concurrent requests")
+    @Test("The resource server accepts a DPoP proof only once, even for concurrent requests")
     func replay() async throws {
         let verifier = verifier()
         try await verifier.prepare()
@@ -121,7 +129,7 @@ struct BoundTokenTests {
         #expect(await refusal { try await verifier.verify(token, proof: proof) } == .badProof)
     }
 
-    @Test("A bound token needs a nonce if the rules require one, and instances with the same secret share nonces")
+    @Test("If nonces are required, a proof without a valid nonce is rejected, and all instances with the same secret accept the nonce")
     func nonces() async throws {
         let nonces = DPoPNonces(secret: [UInt8](repeating: 1, count: 32))
         let verifiers = [verifier(ProofRules(nonces: nonces)), verifier(ProofRules(nonces: nonces))]
@@ -138,7 +146,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("A bound token without the required scope is rejected like any other token")
+    @Test("A DPoP-bound access token without the required scope is rejected with insufficientScope")
     func scope() async throws {
         let token = try boundToken()
         let verifier = verifier()
@@ -148,7 +156,7 @@ struct BoundTokenTests {
 
     // MARK: - Remembered proofs
 
-    @Test("Proofs are stored until their expiry, up to the capacity")
+    @Test("The replay cache stores used proofs until their expiry, and accepts no new proof while the cache is full")
     func bounded() {
         let cache = ProofReplayCache(capacity: 3)
         func name(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
@@ -159,14 +167,14 @@ struct BoundTokenTests {
         #expect(cache.use(name(3), of: "3", until: 1_600, now: 1_300) == .full)
         #expect(cache.use(name(3), of: "3", until: 1_600, now: 1_316) == .fresh)
         #expect(cache.count == 3)
-        // A forgotten proof does not become valid again when the clock is set back.
+        // A proof that was removed does not become valid again if the clock is set back.
         #expect(cache.use(name(0), of: "0", until: 1_300, now: 1_000) == .used)
         #expect(cache.use(name(1), of: "1", until: 1_400, now: 1_390) == .used)
         #expect(cache.use(name(4), of: "4", until: 9_100, now: 9_000) == .fresh)
         #expect(cache.count == 1)
     }
 
-    @Test("One key can use a sixteenth of the capacity, so that other keys keep theirs")
+    @Test("One key can use at most a sixteenth of the replay cache, so that other keys can still store proofs")
     func shares() {
         let cache = ProofReplayCache(capacity: 32)
         func name(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
@@ -177,7 +185,7 @@ struct BoundTokenTests {
         #expect(cache.use(name(41), of: "greedy", until: 1_700, now: 1_400) == .fresh && cache.count == 1)
     }
 
-    @Test("Without free capacity the response is 503, because a replay cannot be excluded")
+    @Test("If the replay cache is full, the messages API responds with 503 and Retry-After")
     func full() async throws {
         try await RunningMessages.with(verifier(ProofRules(origin: Self.origin, capacity: 1)), time: time) { ask, _ in
             let token = try boundToken()
@@ -192,7 +200,7 @@ struct BoundTokenTests {
 
     // MARK: - Over HTTP
 
-    @Test("The messages API accepts proofs for its own origin, whatever the Host header, and bearer tokens")
+    @Test("The messages API accepts a proof for its configured origin, whatever the Host header is, and accepts bearer tokens")
     func messages() async throws {
         try await RunningMessages.with(verifier(ProofRules(origin: Self.origin + "/")), time: time) { ask, _ in
             let token = try boundToken()
@@ -204,7 +212,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("A rejected proof is 401 with a DPoP challenge that gives the reason")
+    @Test("The messages API responds to a rejected proof with 401 and a DPoP challenge that gives the reason")
     func challenges() async throws {
         try await RunningMessages.with(verifier(ProofRules(origin: Self.origin)), time: time) { ask, port in
             let token = try boundToken()
@@ -236,7 +244,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("The nonce is in a header that pages of other origins can read")
+    @Test("The messages API sends a DPoP nonce in a header that web pages of other origins can read")
     func nonceHeader() async throws {
         let nonces = DPoPNonces(secret: [UInt8](repeating: 1, count: 32))
         try await RunningMessages.with(verifier(ProofRules(origin: Self.origin, nonces: nonces)), time: time) { ask, _ in

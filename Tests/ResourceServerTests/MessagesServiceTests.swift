@@ -14,13 +14,13 @@ struct MessagesServiceTests {
         issuer = try TestIssuer()
     }
 
-    /// Runs the service on a free port while the body calls it.
+    /// Runs the messages service on a free port until the body returns.
     func withService(requiredScopes: [String] = [], _ body: (_ ask: @escaping RunningMessages.Ask) async throws -> Void) async throws {
         try await RunningMessages.with(
             AccessTokenVerifier(issuer, time: time, requiredScopes: requiredScopes), time: time, { ask, _ in try await body(ask) })
     }
 
-    @Test("With a token, the response has two messages, an hour apart, dated in milliseconds")
+    @Test("With a valid token, the messages API returns two messages with dates in milliseconds, one hour apart")
     func messages() async throws {
         time.advance(by: 0.799)
         try await withService { ask in
@@ -37,7 +37,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("The response shows the claims of the token")
+    @Test("The path /secure of the messages API returns the claims of the token")
     func secure() async throws {
         try await withService { ask in
             let answer = try await ask("/secure", ["Authorization": "bearer \(issuer.token())"], "GET")
@@ -47,7 +47,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("The root path needs no token")
+    @Test("The root path of the messages API needs no token")
     func root() async throws {
         try await withService { ask in
             let root = try await ask("/", [:], "GET")
@@ -57,7 +57,9 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("A request without a token gets a challenge without an error code", arguments: ["/api/messages", "/secure"])
+    @Test(
+        "The messages API responds to a request without a token with 401 and a challenge without an error code",
+        arguments: ["/api/messages", "/secure"])
     func challenge(_ path: String) async throws {
         try await withService { ask in
             for headers in [[:], ["Authorization": "Basic eDp5"]] {
@@ -75,7 +77,7 @@ struct MessagesServiceTests {
         ("wrong client", ["cid": "other"], "The access token was given to another client than app."),
     ]
 
-    @Test("An invalid token gets invalid_token, and the challenge gives the reason", arguments: bad)
+    @Test("The messages API responds to an invalid token with invalid_token and the reason in the challenge", arguments: bad)
     func badToken(_ name: String, _ changes: [String: JSONValue?], _ description: String) async throws {
         try await withService { ask in
             let answer = try await ask("/api/messages", ["Authorization": "Bearer \(issuer.token(changing: changes))"], "GET")
@@ -87,7 +89,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("A token without the scope gets 403 insufficient_scope with the scope")
+    @Test("A token without the required scope gets 403 insufficient_scope, and the challenge names that scope")
     func insufficientScope() async throws {
         try await withService(requiredScopes: ["messages.write"]) { ask in
             let answer = try await ask("/api/messages", ["Authorization": "Bearer \(issuer.token())"], "GET")
@@ -98,7 +100,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("A valid token in the query is rejected")
+    @Test("The messages API rejects a valid token in the query")
     func tokenInQuery() async throws {
         try await withService { ask in
             let answer = try await ask("/api/messages?access_token=\(issuer.token())", [:], "GET")
@@ -107,15 +109,17 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("A malformed Authorization header gets invalid_request", arguments: ["Bearer", "Bearer a b", "Bearer ä"])
+    @Test("The messages API responds to a malformed Authorization header with 400", arguments: ["Bearer", "Bearer a b", "Bearer ä"])
     func unreadableHeader(_ value: String) async throws {
         try await withService { ask in
             let answer = try await ask("/api/messages", ["Authorization": value], "GET")
             #expect(answer.status == 400)
+            #expect(answer.json?["error"] == "invalid_request")
+            #expect(answer.header("WWW-Authenticate")?.contains("error=\"invalid_request\"") == true)
         }
     }
 
-    @Test("While the issuer is unreachable the response is 503, not a rejection of the token")
+    @Test("While the issuer is unreachable, the messages API responds with 503 and does not reject the token")
     func issuerAway() async throws {
         issuer.state.withLock { $0.failure = 500 }
         try await withService { ask in
@@ -126,7 +130,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("A browser's preflight request needs no token")
+    @Test("The messages API answers a browser's preflight request without a token")
     func preflight() async throws {
         try await withService { ask in
             let headers = ["Origin": "http://localhost:3000", "Access-Control-Request-Method": "GET"]

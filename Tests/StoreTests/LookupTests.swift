@@ -6,7 +6,7 @@ import Testing
 struct LookupTests {
     private static let now = Date(timeIntervalSince1970: 1_000)
 
-    /// A refresh token of a grant of Jane, who has two factors on one device; John has none.
+    /// The records of the tests: Jane has a grant with a refresh token, and two factors, one of them on a device. John has no factor.
     static let records: [Change] = [
         .put(.user("u1", login: "jane")), .put(.user("u2", login: "john")),
         .put(Record(kind: .grant, id: "g1", indexedKeys: ["user": "u1"], payload: [1])),
@@ -16,6 +16,8 @@ struct LookupTests {
         .put(Record(kind: .enrollment, id: "e1", indexedKeys: ["user": "u1", "device": "d1"], payload: [3])),
         .put(Record(kind: .enrollment, id: "e2", indexedKeys: ["user": "u1"], payload: [4])),
         .put(Record(kind: .device, id: "d1", payload: [5])),
+        .put(Record(kind: .rememberedDevice, id: "m1", uniqueKeys: ["device": "u1 aa"], indexedKeys: ["user": "u1"], payload: [6])),
+        .put(Record(kind: .rememberedDevice, id: "m2", uniqueKeys: ["device": "u1 bb"], indexedKeys: ["user": "u1"], payload: [7])),
     ]
 
     private static func lookup(_ secret: String) -> Lookup {
@@ -24,12 +26,15 @@ struct LookupTests {
                 .refreshToken, TicketDigest(of: secret),
                 .owner(.named(.user, byKey: "user", .listed(.enrollment, where: "user", limit: 200, .named(.device, byKey: "device"))))),
             .records(.user, where: "login", is: "john", limit: 1, .listed(.enrollment, where: "user", limit: 200)),
+            .records(
+                .user, where: "login", is: "jane", limit: 1, .listed(.rememberedDevice, where: "device", suffix: " aa", limit: 1),
+                .listed(.rememberedDevice, where: "device", suffix: " cc", limit: 1)),
             .record(.device, id: "d9"), .record(.user, id: "with\0NUL"))
     }
 
     static let lookup = lookup("r")
 
-    /// The answers of a view to all calls that a request could make.
+    /// The results of all calls of a view that a request could make.
     private struct Answers: Sendable, Equatable {
         let version: Int64
         let ticket: TicketState
@@ -47,11 +52,16 @@ struct LookupTests {
             let factors = try ["u1", "u2", "gone"].flatMap { user in
                 try [1, 2, 200].map { try view.records(.enrollment, where: "user", is: user, limit: $0) }
             }
-            lists = factors + [try view.records(.user, where: "login", is: "john", limit: 1)]
+            let remembered = try ["u1 aa", "u1 bb", "u1 cc", "u2 aa"].map {
+                try view.records(.rememberedDevice, where: "device", is: $0, limit: 1)
+            }
+            lists = factors + remembered + [try view.records(.user, where: "login", is: "john", limit: 1)]
         }
     }
 
-    @Test("A view answers the same with a lookup as without", arguments: StoreUnderTest.allCases, ["r", "lost", "old", "unknown"])
+    @Test(
+        "A store view returns the same results with and without a declared lookup", arguments: StoreUnderTest.allCases,
+        ["r", "lost", "old", "unknown"])
     func sameAnswers(_ implementation: StoreUnderTest, _ secret: String) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit(Self.records)

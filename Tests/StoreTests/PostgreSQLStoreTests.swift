@@ -36,7 +36,7 @@ struct PostgreSQLStoreTests {
         for store in stores { try await store.close() }
     }
 
-    @Test("Of concurrent requests by two servers for one ticket, exactly one takes it")
+    @Test("Of concurrent commits by two servers that take the same ticket, exactly one succeeds")
     func tickets() async throws {
         let configuration = try await Self.configuration()
         let stores = [try await PostgreSQLStore(configuration), try await PostgreSQLStore(configuration)]
@@ -58,7 +58,7 @@ struct PostgreSQLStoreTests {
         for store in stores { try await store.close() }
     }
 
-    @Test("A condition on an absent record excludes its concurrent creation")
+    @Test("Two concurrent commits that each create a record and require the absence of the other record never both succeed")
     func absence() async throws {
         let store = try await PostgreSQLStore(try await Self.configuration())
         for number in 0..<20 {
@@ -66,12 +66,15 @@ struct PostgreSQLStoreTests {
             async let first = store.commit([.unchanged(other, version: 0), .put(.user(name.id))])
             async let second = store.commit([.unchanged(name, version: 0), .put(.user(other.id))])
             let outcomes = try await [first, second]
-            #expect(outcomes.count { $0 == .committed } <= 1, "\(outcomes)")
+            #expect(outcomes.count { $0 == .committed } == 1, "\(outcomes)")
+            // The other commit wrote nothing.
+            let stored = try await [store.record(.user, name.id), store.record(.user, other.id)]
+            #expect(stored.map { $0 != nil } == outcomes.map { $0 == .committed })
         }
         try await store.close()
     }
 
-    @Test("Of two concurrent commits that lock the same rows in opposite order, both succeed in turn or one fails with a contention")
+    @Test("Of two concurrent commits that write the same two records in opposite order, exactly one succeeds")
     func deadlock() async throws {
         let store = try await PostgreSQLStore(try await Self.configuration())
         _ = try await store.commit([.put(.user("a")), .put(.user("b"))])
@@ -87,14 +90,15 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("A read makes one round trip for its declared rows, one for each other query, and one that no caller waits for")
+    @Test(
+        "A PostgreSQL read makes one round trip for its declared rows, one per undeclared query and one at the end, and a commit makes one")
     func roundTrips() async throws {
         let proxy = try CuttingProxy(to: try await PostgreSQLServer.shared.value.port)
         var configuration = try await Self.configuration(port: proxy.port)
         configuration.connections = 1
         let store = try await PostgreSQLStore(configuration)
         _ = try await store.commit(LookupTests.records)
-        // Each read of a connection first reads the end of the one before.
+        // Returns the number of writes to the connection for a read. The commits before and after complete the reads on the connection.
         func cost(_ lookup: Lookup) async throws -> Int {
             _ = try await store.commit([])
             let before = proxy.writes
@@ -105,7 +109,7 @@ struct PostgreSQLStoreTests {
                 _ = try view.records(.enrollment, where: "user", is: "u1", limit: 200)
             }
             _ = try await store.commit([])
-            // The commit that follows is the last write.
+            // The last write is that of the second commit.
             return proxy.writes - before - 1
         }
         #expect(try await cost(LookupTests.lookup) == 2)
@@ -116,7 +120,7 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("A commit whose answer is lost counts as committed, and happened once")
+    @Test("If the connection breaks after a commit, the store reports success and does not apply the commit twice")
     func lostAnswer() async throws {
         let proxy = try CuttingProxy(to: try await PostgreSQLServer.shared.value.port)
         let store = try await PostgreSQLStore(try await Self.configuration(port: proxy.port))
@@ -127,7 +131,7 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("A commit that did not reach the server is sent again")
+    @Test("If the connection breaks before a commit reaches the database, the store sends the commit again")
     func lostRequest() async throws {
         let proxy = try CuttingProxy(to: try await PostgreSQLServer.shared.value.port)
         let store = try await PostgreSQLStore(try await Self.configuration(port: proxy.port))
@@ -138,7 +142,7 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("A read whose connection is lost at its beginning is repeated")
+    @Test("If the connection breaks at the start of a read, the store repeats the read")
     func lostRead() async throws {
         let proxy = try CuttingProxy(to: try await PostgreSQLServer.shared.value.port)
         let store = try await PostgreSQLStore(try await Self.configuration(port: proxy.port))
@@ -149,7 +153,7 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("After a crash of the database server, acknowledged commits are present and the store continues without a restart")
+    @Test("After the database server crashes and restarts, all acknowledged commits are present, and the same store instance works again")
     func crash() async throws {
         let server = try await PostgreSQLServer()
         let configuration = PostgreSQLConfiguration(url: try await server.newDatabase())
@@ -164,19 +168,19 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("Without a database server, a request fails within the timeout with an error that names the place, but not the password")
+    @Test("If the database server is unreachable, opening the store fails, and the error names the server but not the password")
     func unreachable() async throws {
         let port = try SitePort().number
         var configuration = PostgreSQLConfiguration(url: "postgres://jane:s3cret-Pa55@127.0.0.1:\(port)/db?connect_timeout=1")
         configuration.reconnectTimeout = 0
         let error = await #expect(throws: StoreError.self) { try await PostgreSQLStore(configuration) }
-        #expect(error?.code == .unavailable)
+        #expect(error?.code == .unreachable)
         let text = "\(try #require(error)) \(configuration) \(String(reflecting: configuration))"
         #expect(text.contains("postgres://jane@127.0.0.1:\(port)/db") && !text.contains("s3cret"))
     }
 
     @Test(
-        "No URL, however malformed, shows its password in an error or a description",
+        "The password of a malformed database URL appears in no error and no description",
         arguments: [
             "postgres://jane:s3cret@nowhere.invalid:port/db", "postgres://jane:s3cret?x@127.0.0.1:1/db",
             "postgres://jane:s3cret/@127.0.0.1:1/db",
@@ -191,7 +195,7 @@ struct PostgreSQLStoreTests {
         #expect(DatabaseURL(url).hasPassword)
     }
 
-    @Test("A connection to another machine verifies the server's certificate, unless the URL says otherwise")
+    @Test("The default TLS mode is prefer for a database on the same machine, and verify-full for any other database")
     func verifiesTLS() {
         for local in [
             "postgres:///db", "postgres://localhost,127.0.0.1:5433/db", "postgres://jane@[::1]:5432/db", "postgres://%2Frun%2Fpg/db",
@@ -203,7 +207,7 @@ struct PostgreSQLStoreTests {
         }
     }
 
-    @Test("Behind PgBouncer in transaction mode, concurrent commits and reads keep their transactions apart")
+    @Test("Behind PgBouncer in transaction mode, concurrent reads and commits see the correct record versions")
     func pooler() async throws {
         let configuration = try await Self.configuration()
         let pooler = try await ConnectionPooler(to: PostgreSQLServer.shared.value)
@@ -227,14 +231,14 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("A database without tables is refused with the command that creates them")
+    @Test("Opening a database without tables fails, and the error names the command that creates the tables")
     func noTables() async throws {
         let url = try await PostgreSQLServer.shared.value.newDatabase()
         let error = await #expect(throws: StoreError.self) { try await PostgreSQLStore(PostgreSQLConfiguration(url: url)) }
         #expect(error?.message.contains("countersign store migrate") == true)
     }
 
-    @Test("Several processes can create the tables at the same time")
+    @Test("Four concurrent migrations create the tables of an empty database without an error")
     func concurrentMigrations() async throws {
         let configuration = PostgreSQLConfiguration(url: try await PostgreSQLServer.shared.value.newDatabase())
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -246,7 +250,7 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("A database of a newer version is used if its last migration permits this version, and refused otherwise")
+    @Test("A PostgreSQL database of a newer version is opened if its last migration permits the current version, and otherwise rejected")
     func newerVersion() async throws {
         let server = try await PostgreSQLServer.shared.value
         let configuration = try await Self.configuration()
@@ -259,7 +263,7 @@ struct PostgreSQLStoreTests {
         #expect(error?.code == .newerVersion)
     }
 
-    @Test("Two clean-ups at the same time remove each expired row once")
+    @Test("Two concurrent clean-ups remove each expired record once")
     func concurrentCleanUp() async throws {
         let configuration = try await Self.configuration()
         let stores = [try await PostgreSQLStore(configuration), try await PostgreSQLStore(configuration)]

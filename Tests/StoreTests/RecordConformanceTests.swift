@@ -17,7 +17,20 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("A write with a stale version conflicts and changes nothing", arguments: StoreUnderTest.allCases)
+    @Test(
+        "Erasing replaced records keeps the present ones, and the store on PostgreSQL leaves it to the operator",
+        arguments: StoreUnderTest.allCases)
+    func erasure(_ implementation: StoreUnderTest) async throws {
+        let expected: ErasureOutcome = implementation.rawValue == "postgreSQL" ? .byOperator : .erased
+        try await implementation.run { (store) async throws in
+            _ = try await store.commit([.put(.user("u1", payload: "1"))])
+            _ = try await store.commit([.put(.user("u1", version: 1, payload: "2"))])
+            #expect(try await store.eraseRemains() == expected)
+            #expect(try await store.record(.user, "u1")?.payload == Array("2".utf8))
+        }
+    }
+
+    @Test("A write of a record with a stale version conflicts and changes nothing", arguments: StoreUnderTest.allCases)
     func versions(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.put(.user("u1"))])
@@ -30,7 +43,9 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("A commit applies all of its changes or none, and a later change sees the earlier ones", arguments: StoreUnderTest.allCases)
+    @Test(
+        "A commit applies all of its changes or none, and a later change sees the earlier changes of the commit",
+        arguments: StoreUnderTest.allCases)
     func allOrNone(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let outcome = try await store.commit([
@@ -46,12 +61,14 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("A unique key belongs to one record, can move in one commit, and is free after a removal", arguments: StoreUnderTest.allCases)
+    @Test(
+        "A unique key belongs to one record, can move to another record in one commit, and is available again after a removal",
+        arguments: StoreUnderTest.allCases)
     func uniqueKeys(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.put(.user("u1", login: "jane"))])
             #expect(try await store.commit([.put(.user("u2", login: "jane"))]) == .conflict(index: 0, .duplicateKey("login")))
-            // Names of different kinds are independent.
+            // The keys of different kinds of records are independent.
             #expect(try await store.commit([.put(Record(kind: .group, id: "g", uniqueKeys: ["login": "jane"], payload: []))]) == .committed)
             let move: [Change] = [.put(.user("u1", version: 1, login: "janet")), .put(.user("u2", login: "jane"))]
             #expect(try await store.commit(move) == .committed)
@@ -74,7 +91,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("A removal needs the current version, and removes the record's keys and tickets", arguments: StoreUnderTest.allCases)
+    @Test("Removing a record requires its current version, and also removes its keys and tickets", arguments: StoreUnderTest.allCases)
     func remove(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([
@@ -122,7 +139,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("A read sees one snapshot during concurrent commits", arguments: StoreUnderTest.allCases)
+    @Test("A read sees a consistent snapshot during concurrent commits", arguments: StoreUnderTest.allCases)
     func snapshot(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.put(.user("a", payload: "0")), .put(.user("b", payload: "0"))])
@@ -149,7 +166,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("One of many concurrent writers of a version succeeds", arguments: StoreUnderTest.allCases)
+    @Test("Of a hundred concurrent writes of the same record version, exactly one succeeds", arguments: StoreUnderTest.allCases)
     func writersRace(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let outcomes = try await race(100) { try await store.commit([.put(.user("u1", payload: "\($0)")), .put(.user("own\($0)"))]) }
@@ -167,7 +184,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("After closing, every call throws an error that says so", arguments: StoreUnderTest.allCases)
+    @Test("After a store is closed, every call throws the error closed", arguments: StoreUnderTest.allCases)
     func close(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             try await store.close()
@@ -178,7 +195,7 @@ struct RecordConformanceTests {
     }
 }
 
-/// Runs an action many times concurrently.
+/// Runs an action this number of times concurrently.
 func race<Result: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Result) async throws -> [Result] {
     try await withThrowingTaskGroup(of: Result.self) { group in
         for number in 0..<count { group.addTask { try await body(number) } }

@@ -12,7 +12,7 @@ import Darwin
 
 @Suite("SQLite store under faults and races")
 struct SQLiteFaultTests {
-    @Test("A failed commit does not affect other commits of the same transaction")
+    @Test("A commit that fails does not affect other commits that share its database transaction")
     func failsAlone() async throws {
         try await withStore { store in
             let results = try await race(64) { number -> Bool in
@@ -27,7 +27,35 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("Many processes can open a new file at the same time", arguments: 0..<10)
+    @Test(
+        "A database copy is rejected if a -wal, -shm or -journal file exists next to the target, and that file stays unchanged",
+        arguments: ["-wal", "-shm", "-journal"])
+    func leftover(suffix: String) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "store.sqlite").path
+            try await SQLiteStore(path: path).close()
+            let copy = folder.appending(path: "copy.sqlite").path
+            try Data("old".utf8).write(to: URL(filePath: copy + suffix))
+            let error = #expect(throws: StoreError.self) { try SQLiteStore.copy(path, to: copy) }
+            #expect(error?.message.contains(suffix) == true)
+            #expect(try Data(contentsOf: URL(filePath: copy + suffix)) == Data("old".utf8))
+            #expect(!FileManager.default.fileExists(atPath: copy))
+        }
+    }
+
+    @Test("A database copy that fails does not remove a .part file of another program")
+    func foreignPart() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "store.sqlite").path
+            try await SQLiteStore(path: path).close()
+            let copy = folder.appending(path: "copy.sqlite").path
+            try FileManager.default.createSymbolicLink(atPath: copy + ".part", withDestinationPath: "/nonexistent")
+            #expect(throws: StoreError.self) { try SQLiteStore.copy(path, to: copy) }
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: copy + ".part") == "/nonexistent")
+        }
+    }
+
+    @Test("Eight stores can open a new database file at the same time", arguments: 0..<10)
     func openTogether(round: Int) async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -42,13 +70,22 @@ struct SQLiteFaultTests {
                     }
                 }
                 gate.open()
-                for try await store in group { try await store.close() }
+                var stores: [SQLiteStore] = []
+                for try await store in group { stores.append(store) }
+                // Each of them sees the commits of the others.
+                for (index, store) in stores.enumerated() {
+                    #expect(try await store.commit([.put(.user("u1", version: Int64(index)))]) == .committed)
+                    #expect(try await stores.first?.record(.user, "u1")?.version == Int64(index + 1))
+                }
+                #expect(stores.count == 8)
+                for store in stores { try await store.close() }
             }
         }
     }
 
     @Test(
-        "A folder that another process keeps locked causes an error after some attempts, not an endless wait", .timeLimit(.minutes(1)))
+        "If a folder stays locked, opening a database fails with an error after a number of attempts instead of an endless wait",
+        .timeLimit(.minutes(1)))
     func lockedFolder() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -64,7 +101,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("A commit to a new file is not lost if another process opens the file at the same time", arguments: 0..<10)
+    @Test("A commit to a new database file is not lost if other stores open the file at the same time", arguments: 0..<10)
     func openTogetherAndCommit(round: Int) async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -107,7 +144,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("Closing waits for earlier reads and returns their results")
+    @Test("Closing a store waits for running reads, and these reads return their results")
     func closeWaitsForReads() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path, readerCount: 1)
@@ -121,7 +158,7 @@ struct SQLiteFaultTests {
             }
             for await _ in began {}
             async let closed: Void = store.close()
-            // The store refuses requests as soon as closing has begun.
+            // The loop ends when the store refuses requests, which it does as soon as closing has begun.
             while (try? await store.commit([])) != nil { await Task.yield() }
             gate.open()
             try await closed
@@ -131,7 +168,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("Keys are compared by bytes, even if Swift considers the strings equal")
+    @Test("The store compares keys by bytes, even if Swift considers the strings equal")
     func keysByBytes() async throws {
         try await withStore { store in
             let (one, other) = ("q\u{0307}\u{0323}", "q\u{0323}\u{0307}")
@@ -144,7 +181,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("A key with a NUL is rejected, and is not truncated to another key")
+    @Test("A key with a NUL character is rejected in a commit, and matches no other key in a query")
     func nul() async throws {
         try await withStore { store in
             _ = try await store.commit([.put(.user("u1", login: "jane"))])
@@ -165,7 +202,7 @@ struct SQLiteFaultTests {
     }
 }
 
-/// Blocks threads of the store or of `onThread` until it opens; never a cooperative thread.
+/// A gate that blocks threads until it opens. Only threads of the store or of `onThread` may wait for it, never a cooperative thread.
 ///
 /// `@unchecked Sendable`: `isOpen` is read and written only while the condition's lock is held.
 private final class Gate: @unchecked Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SQLite store")
 struct SQLiteStoreTests {
-    @Test("Committed data is present after the file is opened again")
+    @Test("Committed data is present after the database file is closed and opened again")
     func reopen() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "deep/er/store.sqlite").path
@@ -20,7 +20,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("Only the owner can read the folder and the file")
+    @Test("Only the owner can read the database file and its folder")
     func modes() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "data/store.sqlite").path
@@ -34,7 +34,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("Two processes with one file see each other's commits, and one of two concurrent takers of a ticket succeeds")
+    @Test("Two stores on one database file see each other's commits, and of concurrent attempts to take a ticket exactly one succeeds")
     func twoOpeners() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -57,7 +57,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("Grouped commits succeed or conflict independently")
+    @Test("Concurrent commits that share a database transaction succeed or conflict independently")
     func independentOutcomes() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path)
@@ -75,7 +75,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("An announced commit that fails or never comes does not block other commits")
+    @Test("A prepared commit that fails or never arrives does not block other commits")
     func announced() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path)
@@ -93,7 +93,7 @@ struct SQLiteStoreTests {
                 }
                 for try await outcome in group { #expect(outcome == .committed) }
             }
-            // One caller prepares endlessly; others still make progress.
+            // While one caller prepares its commit endlessly, others can still commit.
             let (stream, end) = AsyncStream<Void>.makeStream()
             let endless = Task { await store.preparingCommit { for await _ in stream {} } }
             #expect(try await store.commit([.put(.user("last"))]) == .committed)
@@ -104,7 +104,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("A database of a newer version is rejected with its name and not changed")
+    @Test("An SQLite database of a newer version is rejected and not changed")
     func newerVersion() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -118,7 +118,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("A file that is not a database is named in the error and not changed")
+    @Test("If the file is not a database, the error names the file, and the file is not changed")
     func noDatabase() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "store.sqlite")
@@ -132,34 +132,41 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("A database that others can read, in a folder that others can write, or behind a symbolic link is rejected and not changed")
+    @Test("Opening a database is rejected if others can read the file or write to the folder, or if the path is a symbolic link")
     func unsafeFiles() async throws {
         try await withTemporaryFolder { folder in
             let data = folder.appending(path: "data")
             let file = data.appending(path: "store.sqlite")
             try await SQLiteStore(path: file.path).close()
+            let content = try Data(contentsOf: file)
+            let names = try FileManager.default.contentsOfDirectory(atPath: data.path).sorted()
             for (path, mode, usual) in [
                 (file.path, 0o644, 0o600), (file.path, 0o620, 0o600), (data.path, 0o720, 0o700), (data.path, 0o777, 0o700),
             ] {
                 try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
                 let error = #expect(throws: StoreError(.unsafeFile, "")) { try SQLiteStore(path: file.path) }
                 #expect(error?.message.contains("chmod \(String(usual, radix: 8)) \(path)") == true, "\(error?.message ?? "")")
+                let kept = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+                #expect(kept == mode)
                 try FileManager.default.setAttributes([.posixPermissions: usual], ofItemAtPath: path)
             }
             let link = data.appending(path: "link.sqlite")
             try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
             #expect(throws: StoreError(.unsafeFile, "")) { try SQLiteStore(path: link.path) }
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == file.path)
+            #expect(try Data(contentsOf: file) == content)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: data.path).sorted() == (names + ["link.sqlite"]).sorted())
             try await SQLiteStore(path: file.path).close()
         }
     }
 
-    @Test("A folder that cannot be created causes an error that says what to check")
+    @Test("If the database folder cannot be created, the error names the folder")
     func unusableFolder() {
         let error = #expect(throws: StoreError(.unavailable, "")) { try SQLiteStore(path: "/dev/null/data/store.sqlite") }
         #expect(error?.message.contains("/dev/null/data") == true)
     }
 
-    @Test("A database of format 1 is read unchanged")
+    @Test("The records and tickets of an SQLite database of format 1 are read correctly")
     func formatOne() async throws {
         let fixture = try #require(Bundle.module.url(forResource: "format-1", withExtension: "sqlite", subdirectory: "Fixtures"))
         try await withTemporaryFolder { folder in

@@ -6,7 +6,7 @@ import Testing
 struct TicketConformanceTests {
     private let now = Date(timeIntervalSince1970: 1000)
 
-    @Test("A ticket can be taken once, and then reports when it was taken and its result", arguments: StoreUnderTest.allCases)
+    @Test("A ticket can be taken only once, and its state then contains the time and the result", arguments: StoreUnderTest.allCases)
     func takeOnce(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r", expiresAt: now + 60)
@@ -20,7 +20,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("One of a hundred concurrent takers of a ticket succeeds", arguments: StoreUnderTest.allCases)
+    @Test("Of a hundred concurrent attempts to take a ticket, exactly one succeeds", arguments: StoreUnderTest.allCases)
     func takersRace(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r")
@@ -33,7 +33,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("A ticket is expired from the exact second of its expiry, whatever its state was", arguments: StoreUnderTest.allCases)
+    @Test("A ticket counts as expired from exactly its expiry time, and cannot be taken from then on", arguments: StoreUnderTest.allCases)
     func expiry(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r", expiresAt: now)
@@ -45,7 +45,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("A ticket of one kind is unknown as another kind", arguments: StoreUnderTest.allCases)
+    @Test("A ticket of one kind cannot be found or taken as a ticket of another kind", arguments: StoreUnderTest.allCases)
     func kinds(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.issue(.refresh("r"))])
@@ -55,7 +55,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("A digest that exists cannot be issued again", arguments: StoreUnderTest.allCases)
+    @Test("A ticket whose digest already exists cannot be issued again", arguments: StoreUnderTest.allCases)
     func issueTwice(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r")
@@ -83,7 +83,9 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("The result of a taken ticket is replaced only if it equals the expected one", arguments: StoreUnderTest.allCases)
+    @Test(
+        "The result of a taken ticket is replaced only if the current result equals the expected result", arguments: StoreUnderTest.allCases
+    )
     func retake(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r")
@@ -99,7 +101,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("Closing the tickets of a record closes all of them and no others", arguments: StoreUnderTest.allCases)
+    @Test("Closing the tickets of a record closes all tickets of that record and no other tickets", arguments: StoreUnderTest.allCases)
     func closeOwned(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([

@@ -7,34 +7,42 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A TCP proxy on this machine that can cut a connection around a request. It has threads of its own for blocking calls.
+/// A TCP proxy on this machine that can cut a connection around a request, or stop forwarding for a while, like a network that loses every
+/// packet. It has its own threads for blocking calls.
 public final class CuttingProxy: Sendable {
-    /// When to cut a connection whose client sends a certain text.
+    /// The moment at which the proxy cuts a connection whose client sends a certain text.
     public enum Cut: Sendable {
-        /// The text does not reach the server.
+        /// Before the text: it does not reach the server.
         case before
-        /// The text reaches the server, and its answer does not reach the client.
+        /// After the text: it reaches the server, but the server's answer does not reach the client.
         case after
     }
 
     /// The port on which the proxy listens.
     public let port: Int
     private let socket: ListeningSocket
-    private let target: Int
+    private let target: Locked<Int>
     private let count = Locked(0)
     /// The number of writes of all clients so far. A small request is one write.
     public var writes: Int { count.withLock { $0 } }
-    /// The next cut. It happens once.
+    /// The next cut, which happens once; `nil` for none.
     private let next = Locked<(text: String, cut: Cut)?>(nil)
+    private let stopped = Locked(false)
 
     /// Starts a proxy to a port of this machine. Throws ``PlainListener/Failure``.
     public init(to target: Int) throws {
         socket = try ListeningSocket(backlog: 16)
-        (port, self.target) = (socket.port, target)
+        (port, self.target) = (socket.port, Locked(target))
         Thread.detachNewThread { [socket, weak self] in
             while true {
                 let client = accept(socket.descriptor, nil, nil)
-                guard client >= 0, let self, let server = Self.connect(self.target) else { break }
+                guard client >= 0, let self else { break }
+                self.waitWhileStopped()
+                // If the server cannot be reached, the proxy closes the client's connection.
+                guard let server = Self.connect(self.target.withLock { $0 }) else {
+                    ListeningSocket.close(client)
+                    continue
+                }
                 Thread.detachNewThread { self.forward(client, server, isFromClient: true) }
                 Thread.detachNewThread { self.forward(server, client, isFromClient: false) }
             }
@@ -47,13 +55,26 @@ public final class CuttingProxy: Sendable {
     /// Cuts the next connection whose client sends this text.
     public func cut(_ cut: Cut, _ text: String) { next.withLock { $0 = (text, cut) } }
 
-    /// Whether the cut that was asked for has happened.
+    /// Whether the last cut that ``cut(_:_:)`` requested has happened.
     public var hasCut: Bool { next.withLock { $0 == nil } }
+
+    /// Forwards new connections to another port.
+    public func retarget(to port: Int) { target.withLock { $0 = port } }
+
+    /// Stops forwarding. Connections stay open.
+    public func stop() { stopped.withLock { $0 = true } }
+
+    /// Resumes forwarding, beginning with the bytes that arrived meanwhile.
+    public func resume() { stopped.withLock { $0 = false } }
+
+    /// Blocks a thread of the proxy while forwarding is stopped.
+    private func waitWhileStopped() { while stopped.withLock({ $0 }) { usleep(10_000) } }
 
     private func forward(_ from: Int32, _ to: Int32, isFromClient: Bool) {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = recv(from, &chunk, chunk.count, 0)
+            waitWhileStopped()
             guard count > 0 else { break }
             if isFromClient { self.count.withLock { $0 += 1 } }
             let cut: Cut? =
@@ -64,7 +85,7 @@ public final class CuttingProxy: Sendable {
                     return cut
                 } : nil
             if cut == .before { break }
-            // After this, the server's answer has no way back.
+            // The server's answer can no longer reach the client.
             if cut == .after { shutdown(from, Int32(SHUT_WR)) }
             guard send(to, chunk, count, Int32(MSG_NOSIGNAL)) == count, cut == nil else { break }
         }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A proxy of Debian that forwards each connection to the next of several servers, byte by byte.
+/// Debian's HAProxy, which forwards each connection, or each request, to the next of several servers.
 public struct HAProxy: Sendable {
     /// The port that clients connect to.
     public let port: Int
@@ -8,17 +8,23 @@ public struct HAProxy: Sendable {
 
     /// Starts the proxy, which then accepts connections.
     ///
-    /// - Parameter ports: The ports of the servers on this machine.
+    /// - Parameters:
+    ///   - ports: The ports of the servers on this machine.
+    ///   - choosesByRequest: Whether the proxy chooses a server for each request, and only among those that are ready. Otherwise it chooses
+    ///     a server for each connection, and forwards the bytes unchanged.
     /// - Throws: ``ChildProcess/NotWritten`` with the proxy's output if it does not start.
-    public init(to ports: [Int]) async throws {
+    public init(to ports: [Int], choosesByRequest: Bool = false) async throws {
         port = try SitePort().number
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-        let servers = ports.enumerated().map { "    server s\($0.offset) 127.0.0.1:\($0.element)" }.joined(separator: "\n")
+        let check = choosesByRequest ? " check inter 200ms fall 1 rise 1" : ""
+        let servers = ports.enumerated().map { "    server s\($0.offset) 127.0.0.1:\($0.element)\(check)" }.joined(separator: "\n")
+        let mode =
+            choosesByRequest ? "mode http\n    option httpchk GET /health/ready\n    option redispatch 1\n    http-reuse never" : "mode tcp"
         let text = """
             global
                 maxconn 1000
             defaults
-                mode tcp
+                \(mode)
                 timeout connect 5s
                 timeout client 120s
                 timeout server 120s
@@ -29,7 +35,7 @@ public struct HAProxy: Sendable {
 
             """
         try Data(text.utf8).write(to: folder.file("haproxy.cfg"))
-        // In the background, it returns when it listens.
+        // With `-D`, the command returns when the proxy listens, and the proxy continues in the background.
         let ended = try await ChildProcess.run(
             OutsidePart.haProxy.executable, ["-D", "-q", "-p", folder.file("pid").path, "-f", folder.file("haproxy.cfg").path])
         guard ended.status == 0 else { throw ChildProcess.NotWritten(description: ended.errors) }

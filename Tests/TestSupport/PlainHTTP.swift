@@ -9,7 +9,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// An HTTP client with one connection per request, for tests that use a server from outside.
+/// An HTTP client with one connection per request, for tests that call a server over the network.
 ///
 /// It does not use `URLSession`, which on Linux sometimes loses a request when many connections open and close. Each call blocks its own
 /// thread.
@@ -32,7 +32,7 @@ public enum PlainHTTP: Sendable {
                 continuation.resume(with: Result { try exchange(text, host: host.trimmingCharacters(in: ["[", "]"]), port: port) })
             }
         }
-        return try parse(answer, url: url)
+        return try parse(answer, url: url, hasBody: request.httpMethod != "HEAD")
     }
 
     #if canImport(Glibc)
@@ -98,7 +98,7 @@ public enum PlainHTTP: Sendable {
         throw Failure(description: "connection refused: \(host):\(port)")
     }
 
-    private static func parse(_ answer: [UInt8], url: URL) throws -> (Data, HTTPURLResponse) {
+    private static func parse(_ answer: [UInt8], url: URL, hasBody: Bool) throws -> (Data, HTTPURLResponse) {
         guard let end = Data(answer).range(of: Data("\r\n\r\n".utf8)) else {
             throw Failure(description: "no answer: the connection was closed")
         }
@@ -106,13 +106,18 @@ public enum PlainHTTP: Sendable {
         var fields: [String: String] = [:]
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { continue }
-            fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            let (name, value) = (line[..<colon].lowercased(), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+            // A response repeats only the field Set-Cookie, whose values contain no line break.
+            fields[name] = fields[name].map { $0 + "\n" + value } ?? value
         }
         let status = lines[0].split(separator: " ")
         guard status.count >= 2, let code = Int(status[1]),
             let response = HTTPURLResponse(url: url, statusCode: code, httpVersion: "HTTP/1.1", headerFields: fields)
         else { throw Failure(description: "no status line: \(lines[0])") }
         let body = Array(answer[end.upperBound...])
+        if hasBody, let length = fields["content-length"].flatMap({ Int($0) }), body.count < length {
+            throw Failure(description: "the answer was cut off")
+        }
         return (Data(fields["transfer-encoding"] == "chunked" ? try joined(chunks: body) : body), response)
     }
 

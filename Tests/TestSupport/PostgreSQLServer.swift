@@ -3,10 +3,10 @@ internal import Foundation
 
 /// A real PostgreSQL server in a new folder, on a free port of this machine. It ends when its owner, or the test process, ends.
 public final class PostgreSQLServer: Sendable {
-    /// The server that most tests share. Each uses a database of its own.
-    public static let shared = Task { try await PostgreSQLServer() }
+    /// The server that most tests share. Each test uses its own database.
+    public static let shared = Task { try await PostgreSQLServer(writesThrough: false) }
 
-    /// The folder with the newest installed programs.
+    /// The folder with the programs of the newest installed version.
     static let programs: URL = {
         let root = URL(filePath: "/usr/lib/postgresql")
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root.path))?.compactMap(Int.init) ?? []
@@ -17,19 +17,43 @@ public final class PostgreSQLServer: Sendable {
     public let port: Int
     private let folder = TemporaryFolder()
     private let process: Locked<ChildProcess?>
+    /// Whether a commit waits for the disk. If `false`, a failure of the machine can lose commits, but a failure of the server cannot.
+    private let writesThrough: Bool
     private let count = Locked(0)
 
     /// Creates a database cluster and starts its server.
     ///
     /// - Throws: ``ChildProcess/NotWritten`` with the server's output if it does not start.
-    public init() async throws {
+    public init(writesThrough: Bool = true) async throws {
         port = try SitePort().number
         process = Locked(nil)
-        try await start(creating: true)
+        self.writesThrough = writesThrough
+        try await start(creating: "\"$BIN/initdb\" -D data -A trust -U countersign -E UTF8 --locale=C")
     }
 
+    /// Creates a standby that copies a primary server and follows it. The primary then confirms a commit only after the standby has written
+    /// the commit to its disk.
+    ///
+    /// - Throws: ``ChildProcess/NotWritten`` with the server's output if it does not start.
+    public init(following primary: PostgreSQLServer) async throws {
+        port = try SitePort().number
+        process = Locked(nil)
+        writesThrough = true
+        // The copied setting would make this server wait for another standby after its promotion.
+        try await start(
+            creating: """
+                "$BIN/pg_basebackup" -D data -R -X stream -c fast -h 127.0.0.1 -p \(primary.port) -U countersign && \
+                $as tee -a data/postgresql.auto.conf <<< "synchronous_standby_names = ''"
+                """)
+        try await primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try await primary.sql("SELECT pg_reload_conf()")
+    }
+
+    /// Makes a standby the primary. The server accepts writes when this function returns.
+    public func promote() async throws { try await sql("SELECT pg_promote(true, 60)") }
+
     /// Starts the server again after ``crash()``.
-    public func restart() async throws { try await start(creating: false) }
+    public func restart() async throws { try await start(creating: nil) }
 
     /// Kills the server without notice, like a power failure of its machine.
     public func crash() async throws {
@@ -48,10 +72,13 @@ public final class PostgreSQLServer: Sendable {
         return url(of: name)
     }
 
-    /// The URL of a database.
+    /// Returns the URL of a database.
     public func url(of database: String) -> String { "postgres://countersign@127.0.0.1:\(port)/\(database)" }
 
-    /// Runs a statement.
+    /// The Unix socket of the server, in its folder.
+    public var socketPath: String { folder.file(".s.PGSQL.\(port)").path }
+
+    /// Runs a statement and returns its output.
     ///
     /// - Throws: ``ChildProcess/NotWritten`` with the error of the database.
     @discardableResult
@@ -62,14 +89,17 @@ public final class PostgreSQLServer: Sendable {
         return ended.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The server refuses to run as root. The script ends it when the script or the test process has ended.
-    private func start(creating: Bool) async throws {
+    /// Starts the server as another user than root, because PostgreSQL refuses to run as root. The server ends with the script or the test
+    /// process.
+    ///
+    /// - Parameter creating: The command that creates the files; `nil` if they exist.
+    private func start(creating: String?) async throws {
         let script = """
             set -e
             as=; [ "$(id -u)" != 0 ] || as="setpriv --reuid=postgres --regid=postgres --init-groups"
             mkdir -p "$FOLDER"; [ -z "$as" ] || chown postgres "$FOLDER"; cd "$FOLDER"
-            [ -z "$CREATING" ] || $as "$BIN/initdb" -D data -A trust -U countersign -E UTF8 --locale=C >initdb.log
-            $as "$BIN/postgres" -D data -k "$FOLDER" -p "$PORT" -h 127.0.0.1 -c max_connections=200 &
+            \(creating.map { "$as \($0) >initdb.log" } ?? "")
+            $as "$BIN/postgres" -D data -k "$FOLDER" -p "$PORT" -h 127.0.0.1 -c max_connections=200 -c fsync="$FSYNC" &
             server=$!
             (while kill -0 $$ && kill -0 "$OWNER"; do sleep 1; done 2>/dev/null; kill -QUIT $server
                 kill -0 "$OWNER" 2>/dev/null || { sleep 2; rm -rf "$FOLDER"; }) &
@@ -78,11 +108,12 @@ public final class PostgreSQLServer: Sendable {
         let started = try ChildProcess(
             URL(filePath: "/bin/bash"), ["-c", script],
             environment: [
-                "FOLDER": folder.url.path, "PORT": String(port), "BIN": Self.programs.path, "CREATING": creating ? "1" : "",
+                "FOLDER": folder.url.path, "PORT": String(port), "BIN": Self.programs.path,
+                "FSYNC": writesThrough ? "on" : "off",
                 "OWNER": String(ProcessInfo.processInfo.processIdentifier),
             ])
         process.withLock { $0 = started }
-        try await started.waitFor("database system is ready to accept connections")
+        try await started.waitFor("database system is ready to accept ")
     }
 }
 

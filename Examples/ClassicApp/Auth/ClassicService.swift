@@ -22,9 +22,9 @@ public final class ClassicService: ClassicServicing {
     ///
     /// - Parameters:
     ///   - organization: The URL of the organization or of one of its issuers.
-    ///   - client: The OAuth client that exchanges the session token for tokens; `nil` for none. It needs a redirect URI.
+    ///   - client: The OAuth client that exchanges the session token for tokens; `nil` for none. The client needs a redirect URI.
     ///   - deviceToken: A stable identifier by which the server can remember this device; `nil` for none.
-    ///   - session: The network session for pictures of codes; `nil` for one that follows no redirects.
+    ///   - session: The network session for pictures of QR codes; `nil` for a session that follows no redirects.
     public init(
         organization: URL, client: OAuth2Client? = nil, deviceToken: String? = nil, session: (any URLSessionProtocol)? = nil
     ) {
@@ -34,7 +34,7 @@ public final class ClassicService: ClassicServicing {
         self.session = session ?? Self.pictureSession
     }
 
-    /// Uses the settings of `Okta.plist`. Without them, each sign-in throws the reason.
+    /// Creates a service with the settings of `Okta.plist`. If the settings are missing or invalid, each sign-in throws the reason.
     public init() {
         let client = Result { try OAuth2Client(OAuth2Client.PropertyListConfiguration()) }
         organization = client.map(\.configuration.issuerURL)
@@ -49,27 +49,27 @@ public final class ClassicService: ClassicServicing {
         return start
     }
 
-    /// The user name in the stored ID token.
+    /// The user name in the stored ID token; `nil` if no user is signed in.
     public var signedInUser: String? {
         Credential.default.map { $0.token.idToken?.preferredUsername ?? $0.token.idToken?.subject ?? "" }
     }
 
-    /// Calls the organization.
+    /// Begins a sign-in at the organization.
     public func signIn(username: String, password: String) async throws -> OktaAuthStatus {
         try await start().authenticate(username: username, password: password)
     }
 
-    /// Calls the organization.
+    /// Begins the recovery of a password at the organization.
     public func recoverPassword(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         try await start().recoverPassword(username: username, factorType: way)
     }
 
-    /// Calls the organization.
+    /// Begins to unlock an account at the organization.
     public func unlockAccount(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         try await start().unlockAccount(username: username, factorType: way)
     }
 
-    /// Calls the organization.
+    /// Continues a transaction at the organization with a token.
     public func goOn(with token: String, of kind: ClassicTokenKind) async throws -> OktaAuthStatus {
         switch kind {
         case .state: try await start().fetchStatus(token)
@@ -78,20 +78,20 @@ public final class ClassicService: ClassicServicing {
         }
     }
 
-    /// Sends requests only to the organization, even after a redirect.
+    /// Returns the content of a QR code picture. Sends requests only to the organization, even after a redirect.
     public func text(ofPicture picture: URL) async -> String? {
-        guard let organization = try? organization.get(), EnrolmentPicture.isPicture(picture, of: organization) else { return nil }
-        return await EnrolmentPicture.text(of: picture, through: session)
+        guard let organization = try? organization.get(), EnrollmentPicture.isPicture(picture, of: organization) else { return nil }
+        return await EnrollmentPicture.text(of: picture, through: session)
     }
 
-    /// A session token is valid once.
+    /// Exchanges the session token, which is valid once, for tokens and stores them. Returns `false` without a client.
     public func finish(sessionToken: String) async throws -> Bool {
         guard let client else { return false }
         let token: Token
         do {
             token = try await SessionTokenFlow(client: client).start(with: sessionToken)
         } catch OAuth2Error.missingLocationHeader {
-            // The server returned a page on which a browser could continue.
+            // The server returned a page that only a browser can continue.
             throw ClassicError.moreIsAsked(client: client.configuration.clientId)
         }
         let former = Credential.default
@@ -100,7 +100,7 @@ public final class ClassicService: ClassicServicing {
         return true
     }
 
-    /// Does nothing if no user is signed in.
+    /// Revokes and removes the tokens. Does nothing if no user is signed in.
     public func signOut() async throws {
         try await Credential.default?.revoke()
     }

@@ -5,7 +5,7 @@ internal import OktaAuthSdk
 internal import FoundationNetworking
 #endif
 
-/// A service without a server for previews. Every action leads to the same state of a sign-in.
+/// A service without a server, for previews. Every action leads to the same state of a sign-in.
 final class InMemoryClassicService: ClassicServicing {
     /// A state of a sign-in.
     enum Sample: String, CaseIterable {
@@ -14,7 +14,7 @@ final class InMemoryClassicService: ClassicServicing {
         /// A push with a number challenge that is never answered.
         case push
         /// An authenticator app that is being enrolled.
-        case enrolment
+        case enrollment
         /// A password that expires soon.
         case password
     }
@@ -22,7 +22,7 @@ final class InMemoryClassicService: ClassicServicing {
     private(set) var signedInUser: String?
     private let sample: Sample
 
-    /// Starts on the sign-in form, or with a signed-in user.
+    /// Creates a service that starts on the sign-in form, or with a signed-in user.
     ///
     /// - Parameters:
     ///   - sample: The state that every action leads to.
@@ -32,7 +32,7 @@ final class InMemoryClassicService: ClassicServicing {
         signedInUser = user
     }
 
-    /// The statuses of the sample are the SDK's own, and send their requests to this service.
+    /// Returns the initial status. The statuses are the SDK's own, but their requests get the sample's response.
     private func start() throws -> OktaAuthStatusUnauthenticated {
         guard let organization = URL(string: "https://id.example.com") else { throw OktaError.emptyServerResponse }
         let start = OktaAuthStatusUnauthenticated(oktaDomain: organization)
@@ -58,7 +58,7 @@ final class InMemoryClassicService: ClassicServicing {
     func signOut() async throws { signedInUser = nil }
 }
 
-/// Returns the same response to every request, without a network.
+/// A transport that returns the same response to every request, without a network.
 private struct OneAnswer: OktaHTTPRequestListenerProtocol {
     let body: String
 
@@ -71,7 +71,7 @@ private struct OneAnswer: OktaHTTPRequestListenerProtocol {
 }
 
 extension InMemoryClassicService.Sample {
-    /// The server's response in that state.
+    /// The server's response in the state.
     fileprivate var answer: String {
         switch self {
         case .factors:
@@ -87,7 +87,7 @@ extension InMemoryClassicService.Sample {
                 #""factor":{"id":"f1","factorType":"push","provider":"OKTA","profile":{"name":"iPhone"},"#
                     + #""_embedded":{"challenge":{"correctAnswer":42}}}"#,
                 links: [link("next", "factors/f1/verify", name: "poll"), link("prev", "previous")], more: #""factorResult":"WAITING","#)
-        case .enrolment:
+        case .enrollment:
             transaction(
                 "MFA_ENROLL_ACTIVATE",
                 #""factor":{"id":"f1","factorType":"token:software:totp","provider":"GOOGLE","_embedded":{"activation":{"#

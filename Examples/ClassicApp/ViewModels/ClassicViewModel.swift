@@ -4,7 +4,7 @@ public import Observation
 public import OktaAuthSdk
 internal import Wording
 
-/// Leads the user through the classic state machine: shows each state and its possible actions.
+/// The view model of the classic state machine: the current state and its possible actions.
 @Observable
 @MainActor
 public final class ClassicViewModel {
@@ -14,25 +14,25 @@ public final class ClassicViewModel {
         case start
         /// A state of a transaction.
         case transaction(AuthStatus)
-        /// The successful end. `hasTokens` says whether the session token was exchanged for tokens, which are stored.
+        /// The successful end. `hasTokens` says whether the session token was exchanged for tokens.
         case done(hasTokens: Bool)
     }
 
     /// The current screen.
     public private(set) var stage = Stage.start
-    /// The state as a sentence.
+    /// The current state as a sentence.
     public private(set) var headline = ""
     /// The details of the state, one per line.
     public private(set) var details: [String] = []
-    /// The content of the QR code; `nil` without one.
+    /// The content of the QR code; `nil` without a QR code.
     public private(set) var symbolText: String?
-    /// The accessibility text of the code: the alternative to scanning.
+    /// The accessibility text of the QR code: the alternative to scanning.
     public private(set) var symbolLabel = ""
-    /// Whether the QR code covers the screen, where there is no space beside it.
+    /// Whether the QR code covers the screen. A terminal has no space beside it.
     public private(set) var isSymbolOpen = false
     /// The possible actions, in order.
     public private(set) var actions: [ClassicAction] = []
-    /// The action whose fields are open; `nil` if none is.
+    /// The action whose fields are open; `nil` for none.
     public private(set) var openAction: ClassicAction?
     /// The fields of the open action.
     public private(set) var fields: [ClassicField] = []
@@ -44,28 +44,28 @@ public final class ClassicViewModel {
     public var password = ""
     /// Whether an action is in progress, so that no other action can begin.
     public private(set) var isLoading = false
-    /// Whether the app polls for the answer of a device, which changes the state.
+    /// Whether the app polls for the answer of a device. The answer changes the state.
     public private(set) var isWaiting = false
-    /// The error message; set it to `nil` to dismiss it.
+    /// The error message; `nil` for none. Set it to `nil` to dismiss the message.
     public var errorMessage: String?
 
     @ObservationIgnored private let service: any ClassicServicing
     @ObservationIgnored private let clock: any OAuth2Clock
     @ObservationIgnored private var status: OktaAuthStatus?
     @ObservationIgnored private var wait: Task<Void, Never>?
-    /// The message of the last action, until the next one.
+    /// The message of the last action; `nil` after the next action.
     @ObservationIgnored private var note: String?
     /// The contents of QR code pictures, by address.
     @ObservationIgnored private var pictures: [URL: String] = [:]
 
-    /// The seconds between two polls for the answer of a device.
+    /// The interval between two polls for the answer of a device, in seconds.
     private static let pollInterval = 3.0
 
-    /// Shows the signed-in user, if there is one.
+    /// Creates a view model. It shows the signed-in user, or else the sign-in form.
     ///
     /// - Parameters:
     ///   - service: The sign-in service.
-    ///   - clock: The clock of the polls.
+    ///   - clock: The clock for the wait between polls.
     public init(service: any ClassicServicing, clock: any OAuth2Clock = DeviceClock()) {
         self.service = service
         self.clock = clock
@@ -87,7 +87,7 @@ public final class ClassicViewModel {
 
     // MARK: - Actions
 
-    /// Begins an action: runs it, or opens its fields if it has some.
+    /// Begins an action: opens its fields; runs an action without fields.
     ///
     /// - Parameter action: One of ``actions``.
     public func select(_ action: ClassicAction) async {
@@ -106,7 +106,7 @@ public final class ClassicViewModel {
         openAction != nil && !isLoading && fields.allSatisfy { $0.isOptional || !values.text($0.id).isEmpty }
     }
 
-    /// Runs the open action. If the server refuses it, its fields stay open, without the secrets.
+    /// Runs the open action. If the server rejects it, the fields stay open, without the secrets.
     public func submit() async {
         guard canSubmit, let action = openAction else { return }
         await perform(action, values)
@@ -119,7 +119,7 @@ public final class ClassicViewModel {
         values = [:]
     }
 
-    /// Shows the QR code on the whole screen, if there is one.
+    /// Shows the QR code on the whole screen. Does nothing without a QR code.
     public func openSymbol() { isSymbolOpen = symbolText != nil }
 
     /// Closes the QR code.
@@ -131,7 +131,8 @@ public final class ClassicViewModel {
         if service.signedInUser == nil { showStart() }
     }
 
-    /// Cancels the current transaction when the app is closed. If this fails, the transaction expires soon.
+    /// Cancels the current transaction. The app calls this function before it exits. If the cancellation fails, the transaction expires
+    /// soon.
     public func giveUp() async {
         stopWaiting()
         if let status, status.canCancel() { try? await status.cancelTransaction() }
@@ -147,7 +148,7 @@ public final class ClassicViewModel {
         if isDone { closeForm() } else { for field in fields where field.isSecret { self.values[field.id] = nil } }
     }
 
-    /// Runs an action that leads to another status; `nil` leads to the sign-in form.
+    /// Runs a step that returns the next status; `nil` leads to the sign-in form.
     ///
     /// - Returns: Whether the action succeeded.
     @discardableResult
@@ -157,12 +158,12 @@ public final class ClassicViewModel {
         let isDone = await attempt {
             if let next = try await step() { try await enter(next) } else { showStart() }
         }
-        // Continues the polling that a refusal interrupted.
+        // Continues the polling that the failed action interrupted.
         if !isDone, let status, wait == nil { waitForDevice(status) }
         return isDone
     }
 
-    /// Runs one action at a time, and shows its error.
+    /// Runs a step and shows its error. Only one step runs at a time. Returns whether it succeeded.
     @discardableResult
     private func attempt(_ body: () async throws -> Void) async -> Bool {
         guard !isLoading else { return false }
@@ -189,7 +190,7 @@ public final class ClassicViewModel {
         }
     }
 
-    /// Whether the transaction has ended, because it expired or there were too many attempts.
+    /// Whether the error means that the transaction has expired or that it had too many attempts.
     private static func endsTransaction(_ refusal: OktaAPIErrorResponse) -> Bool {
         ["E0000011", "E0000069"].contains(refusal.errorCode)
     }
@@ -199,7 +200,7 @@ public final class ClassicViewModel {
     private func enter(_ next: OktaAuthStatus) async throws {
         guard let success = next as? OktaAuthStatusSuccess else { return show(next) }
         guard let sessionToken = success.sessionToken else { return showDone(hasTokens: false) }
-        // The session token is valid once, so there is no state to return to.
+        // The session token is valid once, so the user cannot return to an earlier state.
         showStart()
         showDone(hasTokens: try await service.finish(sessionToken: sessionToken))
     }
@@ -219,16 +220,16 @@ public final class ClassicViewModel {
     }
 
     private func showDetails(of status: OktaAuthStatus) {
-        let code = EnrolmentCode(status, pictures: pictures)
+        let code = EnrollmentCode(status, pictures: pictures)
         details = StatusText.details(of: status) + (code?.lines ?? []) + (note.map { [$0] } ?? [])
         symbolText = code?.symbolText
         symbolLabel = code?.spoken ?? ""
         if symbolText == nil { isSymbolOpen = false }
     }
 
-    /// Requests the content of a QR code picture. While it is unknown, the app shows the picture's address.
+    /// Fetches the content of a QR code picture. While the content is unknown, the app shows the picture's address.
     private func fetchPicture(of status: OktaAuthStatus) {
-        guard let picture = EnrolmentCode(status, pictures: pictures)?.picture else { return }
+        guard let picture = EnrollmentCode(status, pictures: pictures)?.picture else { return }
         Task { [weak self, service] in
             guard let text = await service.text(ofPicture: picture), let self else { return }
             pictures[picture] = text
@@ -274,7 +275,7 @@ public final class ClassicViewModel {
 
     // MARK: - Waiting for a device
 
-    /// Polls for the answer to a push until it is decided or another action begins.
+    /// Polls for the answer to a push until the user answers or another action begins.
     private func waitForDevice(_ status: OktaAuthStatus) {
         guard let push = status.awaitedPush else { return }
         isWaiting = true

@@ -4,7 +4,7 @@ internal import Wording
 /// The actions of each kind of factor.
 @MainActor
 enum FactorActions {
-    static func enrolment(_ factor: OktaFactor) -> ClassicAction {
+    static func enrollment(_ factor: OktaFactor) -> ClassicAction {
         let name = StatusText.name(of: factor)
         let title = factor.enrollment == "REQUIRED" ? words("Set up: %@ (required)", name) : words("Set up: %@", name)
         switch factor {
@@ -14,13 +14,13 @@ enum FactorActions {
             return ClassicAction(title, .phoneNumber) { try await call.enroll(phoneNumber: $0.phoneNumber) }
         case let push as OktaFactorPush: return ClassicAction(title) { _ in try await push.enroll() }
         case let totp as OktaFactorTotp: return ClassicAction(title) { _ in try await totp.enroll() }
-        case let question as OktaFactorQuestion: return enrolment(question, title)
-        case let token as OktaFactorToken: return enrolment(token, title)
-        default: return enrolment(other: factor, title)
+        case let question as OktaFactorQuestion: return enrollment(question, title)
+        case let token as OktaFactorToken: return enrollment(token, title)
+        default: return enrollment(other: factor, title)
         }
     }
 
-    private static func enrolment(_ question: OktaFactorQuestion, _ title: String) -> ClassicAction {
+    private static func enrollment(_ question: OktaFactorQuestion, _ title: String) -> ClassicAction {
         ClassicAction(
             title,
             fields: {
@@ -32,7 +32,7 @@ enum FactorActions {
             run: { try await question.enroll(questionId: $0.text("question"), answer: $0.text("answer")) })
     }
 
-    private static func enrolment(_ token: OktaFactorToken, _ title: String) -> ClassicAction {
+    private static func enrollment(_ token: OktaFactorToken, _ title: String) -> ClassicAction {
         let serial = ClassicField(id: "credential", label: words("Serial number or account"))
         guard token.provider == .symantec else {
             return ClassicAction(title, serial, .code) {
@@ -44,7 +44,7 @@ enum FactorActions {
         }
     }
 
-    private static func enrolment(other factor: OktaFactor, _ title: String) -> ClassicAction {
+    private static func enrollment(other factor: OktaFactor, _ title: String) -> ClassicAction {
         let fields: [ClassicField] = factor.type == .tokenHardware ? [.code] : []
         return ClassicAction(title, fields: { fields }) { values in
             let code = fields.isEmpty ? nil : values.text("code")
@@ -101,7 +101,7 @@ enum FactorActions {
 }
 
 extension ClassicAction {
-    /// Confirms that a code or a push was sent again, which nothing else on the screen shows.
+    /// Returns an action that sends a code or a push again. Its message confirms this, because the state does not change.
     @MainActor
     static func resend(_ run: @escaping @MainActor () async throws -> OktaAuthStatus) -> ClassicAction {
         ClassicAction(words("Resend")) { _ in try await run() }.saying(words("Sent again."))
@@ -109,7 +109,7 @@ extension ClassicAction {
 }
 
 extension OktaAuthStatus {
-    /// The push that awaits an answer, or the device that awaits its activation.
+    /// The factor of a pending push or of a pending activation; `nil` for other statuses.
     @MainActor var awaitedPush: OktaFactorPush? {
         switch self {
         case let status as OktaAuthStatusFactorChallenge where status.factorResult == .waiting: status.factor as? OktaFactorPush

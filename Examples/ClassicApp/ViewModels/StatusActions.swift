@@ -1,7 +1,7 @@
 internal import OktaAuthSdk
 internal import Wording
 
-/// The actions of each state, as its `can…` functions allow them.
+/// The actions of each state, as the status's `can…` functions allow them.
 @MainActor
 enum StatusActions {
     static func actions(in status: OktaAuthStatus, username: String) -> [ClassicAction] {
@@ -44,7 +44,7 @@ enum StatusActions {
         case let status as OktaAuthStatusRecovery: return recovery(status)
         case let status as OktaAuthStatusRecoveryChallenge: return recoveryChallenge(status)
         case let status as OktaAuthStatusFactorEnroll:
-            return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(FactorActions.enrolment)
+            return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(FactorActions.enrollment)
                 + (status.canSkipEnrollment()
                     ? [ClassicAction(words("Skip")) { _ in try await status.skipEnrollment() }] : [])
         case let status as OktaAuthStatusFactorEnrollActivate: return FactorActions.activation(status)
@@ -97,6 +97,6 @@ enum StatusActions {
 }
 
 extension OktaAuthStatusRecovery {
-    /// Whether a back end began this recovery and holds the token with which the user continues.
+    /// Whether a back end began this recovery. The user then continues with the recovery token.
     @MainActor var isBegunElsewhere: Bool { recoveryToken != nil && stateToken.isEmpty }
 }

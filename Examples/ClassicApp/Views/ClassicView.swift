@@ -7,19 +7,17 @@ internal import Wording
 public struct ClassicView: View {
     @State private var viewModel: ClassicViewModel
 
-    /// Signs in with the settings of the app's `Okta.plist`.
+    /// Creates the screen with the settings of the app's `Okta.plist`.
     public init() {
         self.init(viewModel: ClassicViewModel(service: ClassicService()))
     }
 
-    /// Shows a view model.
-    ///
-    /// - Parameter viewModel: The view model.
+    /// Creates the screen of a view model.
     public init(viewModel: ClassicViewModel) {
         _viewModel = State(initialValue: viewModel)
     }
 
-    /// The screen.
+    /// The content of the screen.
     public var body: some View {
         NavigationStack {
             ScrollView {
@@ -54,7 +52,7 @@ public struct ClassicView: View {
                 $0.closeForm()
             }
         ) { ActionForm(viewModel: viewModel) }
-        // While the form is open, the form shows it.
+        // An open form shows the error itself.
         .alert(
             words("Error"),
             isPresented: .presented(viewModel) {
@@ -70,7 +68,7 @@ public struct ClassicView: View {
     }
 }
 
-/// The user name and the password.
+/// The form for the user name and the password.
 private struct SignInForm: View {
     @Bindable private var viewModel: ClassicViewModel
 
@@ -118,7 +116,7 @@ private struct StatePreview: View {
 #Preview("Signed in") { ClassicView(viewModel: ClassicViewModel(service: InMemoryClassicService(user: "jane.doe@example.com"))) }
 #Preview("Factors") { StatePreview(.factors) }
 #Preview("A push with a number") { StatePreview(.push) }
-#Preview("A code to scan, dark") { StatePreview(.enrolment).preferredColorScheme(.dark) }
+#Preview("A code to scan, dark") { StatePreview(.enrollment).preferredColorScheme(.dark) }
 #Preview("A password that ends soon, large") { StatePreview(.password).dynamicTypeSize(.accessibility3) }
 #endif
 #endif

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Wording
 
-/// Plays a script on screens without a terminal, and prints the screens as text.
+/// A player of scripts. It plays a script on screens without a terminal, and prints the screens as text.
 @MainActor
 final class ScriptPlayer {
-    /// The maximum wait of a step in seconds, unless the script sets it.
+    /// The default of the maximum wait of a step, in seconds.
     static let usualLimit = 10
     /// The update interval of a screen that shows the time.
     private static let pause: Duration = .milliseconds(100)
@@ -22,10 +22,12 @@ final class ScriptPlayer {
     private var waits = 0
     private var hasQuit = false
 
+    /// Creates a player.
+    ///
     /// - Parameters:
     ///   - size: The size of the screen.
     ///   - wording: The language of the hints.
-    ///   - print: Receives each line; by default it writes to the standard output.
+    ///   - print: Called with each line; by default writes the line to the standard output.
     ///   - screen: Creates the screen.
     init(
         size: TerminalSize, wording: Wording, print: @escaping (String) -> Void = ScriptPlayer.write,
@@ -40,11 +42,11 @@ final class ScriptPlayer {
 
     /// Writes a line to the standard output.
     nonisolated static func write(_ line: String) {
-        // A closed output is ignored.
+        // Errors are ignored, because the output may be closed.
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 
-    /// Plays until the end of the script, or until a key quits.
+    /// Plays a script to its end, or until a key quits.
     ///
     /// - Returns: Whether all steps succeeded.
     func play(_ script: Script) async -> Bool {
@@ -90,7 +92,7 @@ final class ScriptPlayer {
         switch step {
         case .field(let label): "there was no field “\(label)”"
         case .press(let label): "there was nothing to press called “\(label)”"
-        case .expect(let text): "“\(text)” was not to be seen"
+        case .expect(let text): "“\(text)” did not appear"
         case .gone(let text): "“\(text)” did not go away"
         case .type, .keys, .within, .show: "this could not be done"
         }
@@ -99,7 +101,7 @@ final class ScriptPlayer {
     private func press(_ key: Key) {
         guard !hasQuit else { return }
         if case .quit = stage.press(key, tick: nil) { hasQuit = true }
-        // Each key sees the changes of the previous one.
+        // Each key applies to the screen after the previous key.
         stage.update(tick: nil)
     }
 
@@ -108,7 +110,7 @@ final class ScriptPlayer {
         print(stage.frame.canvas.text)
     }
 
-    /// Waits until the screen satisfies a condition.
+    /// Waits until the screen satisfies a condition. Returns `false` at the time limit.
     private func wait(until condition: (Stage) -> Bool) async -> Bool {
         waits += 1
         let deadline = Task { [waits, send, limit] in

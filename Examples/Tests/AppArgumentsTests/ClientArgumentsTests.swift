@@ -6,7 +6,7 @@ import Testing
 
 @testable import AppArguments
 
-@Suite("What an app is told when it is started")
+@Suite("Command line arguments of the example apps")
 struct ClientArgumentsTests {
     private static let usual = URL(filePath: "/home/jane/.local/share/countersign/App/credentials", directoryHint: .isDirectory)
 
@@ -24,7 +24,7 @@ struct ClientArgumentsTests {
         try body(file.path)
     }
 
-    @Test("Each issuer and each client has a separate vault beside the program's default one")
+    @Test("Each issuer and each client has a separate credential vault beside the example app's default vault")
     func vaults() throws {
         let one = try vault("--issuer", "https://a.example.com/oauth2/default", "--client-id", "x")
         #expect(
@@ -38,7 +38,7 @@ struct ClientArgumentsTests {
         #expect(Set(others + [one]).count == 5)
     }
 
-    @Test("An issuer that is too long for a file name has a vault too, separate for host, path and client")
+    @Test("An issuer that is too long for a file name gets a shortened vault name, distinct for each host, path and client")
     func longNames() throws {
         let path = String(repeating: "a/", count: 200)
         let clients = [
@@ -52,23 +52,23 @@ struct ClientArgumentsTests {
         #expect(names.allSatisfy { $0.hasPrefix("https%3A%2F%2F") && $0.utf8.count <= 255 })
     }
 
-    @Test("The same client has the same vault, by arguments and by property list")
+    @Test("A client has the same credential vault whether arguments or a property list name the client")
     func propertyList() throws {
         try withPropertyList(["issuer": "https://a.example.com", "clientId": "x", "scopes": "openid"]) { (file) throws in
             #expect(try vault("--config", file) == vault("--issuer", "https://a.example.com", "--client-id", "x"))
         }
     }
 
-    @Test("A chosen vault is used for every client")
+    @Test("A credential vault that --vault or COUNTERSIGN_VAULT names is used for every client")
     func chosen() throws {
         #expect(try vault("--sandbox", "--vault", "/tmp/mine") == "/tmp/mine/")
         #expect(try vault("--sandbox", "--vault", "/tmp/mine", environment: ["COUNTERSIGN_VAULT": "/tmp/other"]) == "/tmp/mine/")
-        // The issuer is then the default one.
+        // With `COUNTERSIGN_VAULT`, the folder is the default folder and does not depend on the client.
         #expect(try vault("--sandbox", environment: ["COUNTERSIGN_VAULT": "/tmp/other"]) == Self.usual.path(percentEncoded: false))
         #expect(try vault("--sandbox", environment: ["COUNTERSIGN_VAULT": ""]) != Self.usual.path(percentEncoded: false))
     }
 
-    @Test("Code runs only with the credentials of the vault")
+    @Test("Code in withVault can access only the credentials of that vault")
     func scope() async throws {
         let folders = ["one", "two"].map { URL.temporaryDirectory.appending(path: "vault-\($0)-\(UUID().uuidString)") }
         defer { for folder in folders { try? FileManager.default.removeItem(at: folder) } }
@@ -80,7 +80,7 @@ struct ClientArgumentsTests {
         }
     }
 
-    @Test("Arguments override the property list, including its client")
+    @Test("Arguments override the scopes and redirect URIs of the property list, and the client stays that of the property list")
     func scopes() throws {
         try withPropertyList([
             "issuer": "https://a.example.com", "clientId": "x", "scopes": "openid profile", "redirectUri": "com.example.app:/callback",
@@ -101,7 +101,7 @@ struct ClientArgumentsTests {
         }
     }
 
-    @Test("Without a property list, only the arguments count")
+    @Test("Without a property list, an example app takes its settings from the arguments and the sandbox's defaults")
     func said() throws {
         let settings = try ClientArguments.parse(["--sandbox", "--scopes", "openid"]).settings(
             sandboxClient: "an-app", more: ["redirectUri": "http://127.0.0.1/callback"])

@@ -18,7 +18,7 @@ import FoundationNetworking
 struct AuthViewModelTests {
     private static var withMessages: Sandbox.Configuration { Sandbox.Configuration(messagesPort: 0) }
 
-    @Test("The view model signs in, shows the profile, refreshes, calls the API, and signs out at the server and locally")
+    @Test("In the browser app, a user can sign in, see the profile, refresh tokens, call the API, and sign out at the server and locally")
     func wholeVisit() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -52,7 +52,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("Each sign-in asks for the password, because its browser shares no session")
+    @Test("Each sign-in of the browser app asks for the password, because each sign-in uses a private browser session")
     func ephemeral() async throws {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -67,7 +67,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("A browser that the user closes or the app cancels is not an error", arguments: [true, false])
+    @Test("The browser app shows no error if the user closes the browser or the app cancels the sign-in", arguments: [true, false])
     func closed(byPerson: Bool) async throws {
         try await withSandbox { sandbox in
             let (shown, show) = AsyncStream.makeStream(of: Void.self)
@@ -86,7 +86,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("A browser that is closed during a sign-out keeps the user signed in")
+    @Test("If the sign-out of the browser app is cancelled, the user stays signed in")
     func signOutClosed() async throws {
         try await withSandbox { sandbox in
             let jane = try await BrowserVisit(sandbox).model
@@ -109,7 +109,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("Tokens are refreshed automatically before their expiry, and the screen shows that and the end of the session")
+    @Test("The browser app refreshes tokens automatically before their expiry, and shows when the session has ended")
     func automaticRefresh() async throws {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox, refreshesByItself: true).model
@@ -119,7 +119,7 @@ struct AuthViewModelTests {
             #expect(await sandbox.moveOn(by: 3_500) { model.idToken != first })
             #expect(model.status == .loggedIn && model.idToken == Credential.default?.token.idToken?.rawValue)
 
-            // Also in a new instance of the app.
+            // A new instance of the app also shows the end of the session.
             let again = try await BrowserVisit(sandbox, refreshesByItself: true).model
             model.fetchTokenInfo()
             try await sandbox.signOutEverywhere(SandboxUser.jane.login)
@@ -128,7 +128,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("During an operation, no button starts another one")
+    @Test("While an operation runs in the browser app, no button starts another operation")
     func busy() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let (shown, show) = AsyncStream.makeStream(of: Void.self)
@@ -152,7 +152,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("An offline sign-out leaves nothing on the device, and reports what the server does not know")
+    @Test("After an offline sign-out, the browser app has no credential and reports that the user is signed out on this device")
     func offline() async throws {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -162,20 +162,20 @@ struct AuthViewModelTests {
             #expect(model.status == .loggedOut && Credential.allIDs.isEmpty)
             #expect(model.errorMessage?.hasPrefix("You are signed out on this device.") == true, "\(model.errorMessage ?? "")")
             model.errorMessage = nil
-            // The next sign-in of any app on this store replaces the default.
+            // The next sign-in of any app with this store replaces the default credential.
             sandbox.clearFaults()
             await model.handleAuthAction()
             #expect(model.status == .loggedIn && model.errorMessage == nil)
         }
     }
 
-    @Test("Without a network, every button reports it, and the user stays signed in")
+    @Test("If the connection breaks, each button of the browser app shows an error, and the user stays signed in")
     func unreachable() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox).model
             await model.handleAuthAction()
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
-            // The API request has its own network session, and refreshes the token first.
+            // The API request has its own network session. The expired token makes the app refresh it through the faulty session first.
             sandbox.advance(by: 7_200)
             for button in [model.refreshToken, model.fetchUserInfo, model.fetchMessage] {
                 await button()
@@ -186,7 +186,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("An ended session is reported, and a new sign-in replaces it")
+    @Test("The browser app reports that the session has ended, and the user can sign in again")
     func sessionEnded() async throws {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -206,7 +206,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("Expired tokens are refreshed when the app becomes active, and before the API is called")
+    @Test("The browser app refreshes expired tokens when the app becomes active and before an API call")
     func refreshIfNeeded() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -225,7 +225,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("An API that rejects the token is reported with its requirement")
+    @Test("If the API rejects the token, the browser app shows the API's challenge")
     func refusedByAPI() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox, messagesSession: SpoilingSession()).model
@@ -239,7 +239,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("An API without messages is not an error, and its default address is port 8000 of this machine")
+    @Test("The browser app shows no error if the API has no messages, and calls port 8000 of this machine by default")
     func messages() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let seen = Seen()
@@ -256,7 +256,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("Another response of the API is reported by its status")
+    @Test("If the API responds with an unexpected status, the browser app shows the status code")
     func unexpectedAnswer() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox, messagesURL: sandbox.messagesURL?.appending(path: "nothing")).model
@@ -266,7 +266,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("An app without settings reports at the sign-in what is missing")
+    @Test("Without settings, the browser app reports at the sign-in that the app is not configured")
     func notConfigured() async throws {
         let missing = Result<BrowserSignin, any Error> {
             try BrowserSignin(plist: URL(filePath: "/nowhere/Okta.plist"))
@@ -279,7 +279,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("A restarted app finds the signed-in user")
+    @Test("After a restart, the browser app still shows the signed-in user")
     func restored() async throws {
         try await withSandbox { sandbox in
             let first = try await BrowserVisit(sandbox).model
@@ -289,7 +289,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("After an offline sign-out of the password app, the browser sign-in is the default in the same store")
+    @Test("After an offline sign-out in the password app, a sign-in in the browser app becomes the default of the shared store")
     func afterAnotherApp() async throws {
         try await withSandbox { sandbox in
             let session = DirectSession { sandbox.client(.password) }

@@ -12,7 +12,7 @@ import FoundationNetworking
     "The browser app in a terminal", .timeLimit(.minutes(5)),
     .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct BrowserTerminalTests {
-    /// The app, in a terminal.
+    /// Starts the app in a terminal.
     private func open(_ sandbox: Sandbox, _ folder: URL, _ more: String...) async throws -> Pane {
         let messages = try #require(sandbox.messagesURL).appending(path: "api/messages").absoluteString
         return try await Pane(
@@ -36,7 +36,7 @@ struct BrowserTerminalTests {
         _ = try await session.data(for: URLRequest(url: redirect))
     }
 
-    @Test("The terminal app signs in by the shown address, runs each button, and signs out")
+    @Test("In the terminal browser app, a user can sign in at the shown address, use each button, restart with the session, and sign out")
     func wholeVisit() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -58,12 +58,12 @@ struct BrowserTerminalTests {
             try await pane.waitFor("[ 🎁 Get Message g ]")
             try await pane.press("t")
             try await pane.waitFor("[ Close c ]")
-            // Keys that are typed ahead apply to the screen after the earlier ones.
+            // A key that is typed ahead applies to the screen after the earlier keys.
             try await pane.press("Escape", "r")
             #expect(await eventually { sandbox.requests.contains { $0.grantType == "refresh_token" && $0.status == 200 } })
             try await pane.waitFor("[ 🔄 Refresh Token r ]")
 
-            // The next start of the app finds the session.
+            // The next start of the app restores the session.
             try await pane.press("C-c")
             try await pane.waitFor("ended 0")
             let again = try await open(sandbox, folder)
@@ -74,7 +74,7 @@ struct BrowserTerminalTests {
         }
     }
 
-    @Test("A cancelled browser keeps the screen, and Ctrl-C restores the terminal")
+    @Test("In the terminal browser app, Esc cancels the sign-in and shows the start screen, and Ctrl-C restores the terminal")
     func cancelled() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -92,7 +92,7 @@ struct BrowserTerminalTests {
         }
     }
 
-    @Test("The terminal app uses the user's language, and shows a server error as an alert")
+    @Test("The terminal browser app shows texts in the chosen language, and shows a server error as an alert")
     func german() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -108,7 +108,7 @@ struct BrowserTerminalTests {
         }
     }
 
-    @Test("The buttons show a running operation")
+    @Test("The terminal browser app disables its buttons while an operation runs")
     func busy() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -125,7 +125,7 @@ struct BrowserTerminalTests {
         }
     }
 
-    @Test("A script runs without a terminal, and its failure is the exit status")
+    @Test("The terminal browser app can run a script, and exits with status 1 if the script fails")
     func script() async throws {
         let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -143,7 +143,7 @@ struct BrowserTerminalTests {
             try Data(lines.utf8).write(to: file)
             try await open(sandbox, folder, "--script", file.path).waitFor("ended 0")
             try Data((lines + "\nexpect Logged In\n").utf8).write(to: file)
-            try await open(sandbox, folder, "--script", file.path).waitFor("ended 1", "--- line 7: “Logged In” was not to be seen")
+            try await open(sandbox, folder, "--script", file.path).waitFor("ended 1", "--- line 7: “Logged In” did not appear")
         }
     }
 

@@ -7,7 +7,7 @@ import Wording
 @testable import BrowserApp
 
 @MainActor
-@Suite("What the browser app shows of tokens and profiles")
+@Suite("Token and profile texts of the browser app")
 struct InfoTests {
     private static let languages = ["en", "de"].map { Wording(bundle: resources, language: $0) }
 
@@ -19,7 +19,7 @@ struct InfoTests {
         return try JWT([part(#"{"alg":"none"}"#), part(claims), "c2ln"].joined(separator: "."))
     }
 
-    @Test("A token's dates are in the user's language and time zone")
+    @Test("The browser app shows a token's dates in the user's language and time zone")
     func tokenInfo() throws {
         let token = try token(#"{"iss":"https://id.example.com","preferred_username":"jane","auth_time":1700000000,"iat":1700000060}"#)
         let zone = try #require(TimeZone(identifier: "UTC"))
@@ -46,7 +46,7 @@ struct InfoTests {
         #expect(!TokenInfo(idToken: token).claims().contains(token.rawValue), "VoiceOver must not read the token.")
     }
 
-    @Test("A missing value of a token is shown as missing")
+    @Test("The browser app shows which values of a token are missing")
     func emptyToken() throws {
         let info = TokenInfo(idToken: try token("{}"), in: Self.languages[0])
         #expect(info.tokenIssuer == "No Issuer found" && info.preferredUsername == "No preferred_username found")
@@ -54,7 +54,7 @@ struct InfoTests {
         #expect(info.claims(in: Self.languages[0]).split(separator: "\n").count == 2)
     }
 
-    @Test("A profile's date is in the user's language and time zone")
+    @Test("The browser app shows a profile's date in the user's language and time zone")
     func userInfo() throws {
         let user = try UserInfo(JSON(Data(#"{"sub":"00u1","name":"Jane Doe","updated_at":1700000000}"#.utf8)))
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
@@ -68,7 +68,7 @@ struct InfoTests {
         #expect(unknown.text(in: Self.languages[0]) == "Name: No Name set\nUsername: No Username set")
     }
 
-    @Test("Decorative marks are visible and hidden from screen readers")
+    @Test("Labels of the browser app show a decorative symbol, and the text for screen readers omits the symbol")
     func marks() {
         for label in [AuthText.refresh, AuthText.tokenInfo, AuthText.userInfo, AuthText.message, AuthText.status(.loggedIn)] {
             #expect(label.text == label.mark + " " + label.words && !label.words.contains(label.mark))

@@ -11,7 +11,7 @@ struct ClassicScreensTests {
     private static let hints = "Return Press  Tab Move  Ctrl-C Quit"
     private static let formHints = "Return Next  Tab Move  Esc Close  Ctrl-C Quit"
 
-    /// Runs the app in a terminal, with another configuration of the sandbox's classic API.
+    /// Runs the app in a terminal, with the given configuration of the sandbox's classic API.
     private func play(
         _ settings: String, more: String = "", numbers: Bool = false, later seconds: Double = 0, arguments: [String] = [],
         _ body: (Sandbox, Pane) async throws -> Void
@@ -36,7 +36,7 @@ struct ClassicScreensTests {
         try await pane.press("Enter")
     }
 
-    @Test("The push screens show the choice, the number, the denial and the signed-in user")
+    @Test("The push screens of the classic terminal app show the choice, the number, the denial and the signed-in user")
     func push() async throws {
         try await play("sign_on_policy: two-factors\n", numbers: true) { sandbox, pane in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -101,8 +101,8 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("The phone enrolment screens show the prompt and the complete QR code")
-    func enrolment() async throws {
+    @Test("The phone enrollment screens of the classic terminal app show the prompt and the complete QR code")
+    func enrollment() async throws {
         try await play("sign_on_policy: two-factors\nfactors: { push: required, totp: not_allowed }\n") { sandbox, pane in
             try await signIn(pane)
             try await pane.waitForScreen(
@@ -151,13 +151,13 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("The recovery screens show the channel, the code, the new password and the result")
+    @Test("The recovery screens of the classic terminal app show the channel, the code, the new password and the result")
     func recovery() async throws {
         let settings = "sign_on_policy: one-factor\nrecovery: [email, sms, call]\n"
         try await play(settings) { sandbox, pane in
             try await sandbox.addCodeFactor(.text, to: "+1 555 123 4821", for: SandboxUser.jane.login)
             try await pane.waitFor("( Sign In )")
-            // Past the password; the button is disabled.
+            // The focus moves past the password and skips the button, which is disabled.
             try await pane.press("Tab", "Tab")
             try await pane.waitFor(">[ Forgot password ]")
             try await pane.press("Enter")
@@ -242,14 +242,14 @@ struct ClassicScreensTests {
             try await pane.type("Another-Horse-8")
             try await pane.waitFor("[ Continue ]")
             try await pane.press("Tab", "Enter")
-            // browser-app requires two factors. The password is changed anyway.
+            // browser-app requires two factors, so the sign-in returns no tokens. The password is still changed.
             try await pane.waitFor("║ You are signed in, but “browser-app” requires")
             try await pane.press("Enter")
             try await pane.waitFor("( Sign In )")
         }
     }
 
-    @Test("The screen of an expired password requires a change")
+    @Test("The classic terminal app requires the change of an expired password, and reports a wrong old password")
     func duePassword() async throws {
         let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
         try await play("sign_on_policy: one-factor\n", more: aging, later: 91 * 86_400) { _, pane in
@@ -310,7 +310,7 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("The app has German texts")
+    @Test("The classic terminal app shows German texts with --language de")
     func german() async throws {
         try await play("sign_on_policy: two-factors\n", arguments: ["--language", "de"]) { sandbox, pane in
             _ = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
@@ -343,7 +343,7 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("A script runs through the states without a terminal")
+    @Test("The classic terminal app can run a script with a sign-in by security question and a sign-out")
     func script() async throws {
         let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -25,7 +25,7 @@ struct ClassicTerminalTests {
         try await pane.press("Enter")
     }
 
-    @Test("A code signs in, a wrong one is reported, and a sign-out returns to the start")
+    @Test("The classic terminal app reports a wrong code, signs the user in with a valid code, and shows the start screen after a sign-out")
     func code() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -53,8 +53,8 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("The drawn QR code is the one that the authenticator app accepts")
-    func enrolment() async throws {
+    @Test("An authenticator app can be enrolled with the QR code that the classic terminal app draws")
+    func enrollment() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
         let settings = "sign_on_policy: two-factors\nfactors: { totp: required, push: not_allowed }\n"
@@ -67,7 +67,7 @@ struct ClassicTerminalTests {
             let secret = try #require(shown.firstMatch(of: /type this secret: ([A-Z2-7]+)/)).1
             let uri = "otpauth://totp/127.0.0.1:\(SandboxUser.jane.login)?secret=\(secret)&issuer=127.0.0.1"
             try await pane.press("Enter")
-            // The complete QR code of that address, from its first line to its last.
+            // The complete QR code of the URI, from its first line to its last.
             let symbol = try QRSymbol(uri, errorCorrection: .low).terminalText(colors: .darkBackground, quietZone: 1)
             let lines = symbol.split(separator: "\n").map { "  " + $0 }
             try await pane.waitForScreen(
@@ -85,7 +85,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("Ctrl-C cancels the transaction at the server, and gives the terminal back")
+    @Test("Ctrl-C in the classic terminal app cancels the transaction at the server and restores the terminal")
     func interrupted() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }

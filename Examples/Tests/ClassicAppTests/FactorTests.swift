@@ -7,13 +7,13 @@ import Testing
 @testable import ClassicApp
 
 @MainActor
-@Suite("The classic app knows every factor", .timeLimit(.minutes(5)))
+@Suite("Factors in the classic app", .timeLimit(.minutes(5)))
 struct FactorTests {
     private static let twoFactors = "sign_on_policy: two-factors\n"
     private static let mistyped = "The code or the answer is wrong. Check it and try again."
 
-    @Test("Every factor can be enrolled, required ones first, and optional ones can be skipped")
-    func enrolment() async throws {
+    @Test("The classic app can enroll each factor, required factors first, and then offers to skip the optional factors")
+    func enrollment() async throws {
         let factors = "factors: { totp: required, question: required, sms: optional, call: optional, email: optional, push: not_allowed }"
         try await withSandbox(.classic(Self.twoFactors + factors)) { sandbox in
             let visit = ClassicVisit(sandbox)
@@ -55,7 +55,7 @@ struct FactorTests {
         }
     }
 
-    @Test("The organization of the README offers each factor to a user without one")
+    @Test("The example organization of the README offers each factor to a user without factors")
     func exampleOrganization() async throws {
         let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let organization = try String(contentsOf: examples.appending(path: "two-factors.yaml"), encoding: .utf8)
@@ -83,7 +83,7 @@ struct FactorTests {
         }
     }
 
-    @Test("An optional factor can be skipped")
+    @Test("In the classic app, the enrollment of an optional factor can be skipped")
     func skipped() async throws {
         try await withSandbox(.classic("sign_on_policy: one-factor\nfactors: { totp: optional }\noffer_optional_factors: true")) {
             sandbox in
@@ -95,7 +95,9 @@ struct FactorTests {
         }
     }
 
-    @Test("A sent code can be requested, sent again, corrected and accepted", arguments: [MessageChannel.text, .call, .mail])
+    @Test(
+        "In the classic app, the user can request a code by text, call or mail, have the code sent again, and correct a wrong code",
+        arguments: [MessageChannel.text, .call, .mail])
     func sentCode(by channel: MessageChannel) async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             try await sandbox.addCodeFactor(
@@ -122,7 +124,7 @@ struct FactorTests {
         }
     }
 
-    @Test("The answer to a question is hidden, and a wrong one is asked again with an empty field")
+    @Test("The answer to a security question is hidden, and after a wrong answer the app asks again with an empty field")
     func question() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             try await sandbox.addSecurityQuestion("first_award", answer: "Swimming cup", for: ClassicVisit.jane)

@@ -11,12 +11,12 @@ import FoundationNetworking
 #endif
 
 @MainActor
-@Suite("The classic app continues with tokens from elsewhere", .timeLimit(.minutes(5)))
+@Suite("Recovery and activation tokens in the classic app", .timeLimit(.minutes(5)))
 struct GivenTokenTests {
     private static let recovery = "sign_on_policy: one-factor\nrecovery: [email]\n"
     private static let portal = "a-token-of-the-portal-0123456789"
 
-    @Test("A mailed token resets a password once")
+    @Test("In the classic app, a mailed recovery token can reset a password only once")
     func recovery() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let visit = ClassicVisit(sandbox)
@@ -35,7 +35,7 @@ struct GivenTokenTests {
         }
     }
 
-    @Test("A user without a password sets one with an activation token")
+    @Test("In the classic app, a user without a password can set a password with an activation token")
     func activation() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             try await sandbox.add(SandboxUser(login: "new.person@example.com", password: nil))
@@ -55,7 +55,9 @@ struct GivenTokenTests {
         }
     }
 
-    @Test("A recovery of a back end continues by a button, because its response has the token", arguments: [true, false])
+    @Test(
+        "If a trusted back end starts a recovery, the classic app continues with a button, because the response contains the token",
+        arguments: [true, false])
     func backEnd(hasQuestion: Bool) async throws {
         let callers = "trusted_callers: [{ name: portal, token: \(Self.portal) }]\n"
         try await withSandbox(.classic(Self.recovery + callers)) { sandbox in
@@ -96,7 +98,7 @@ private final class BackEndService: ClassicServicing {
         let address = sandbox.origin.appending(path: "api/v1/authn/recovery/password").absoluteString
         let link = try JSONDecoder().decode(
             LinksResponse.Link.self, from: Data(#"{"href":"\#(address)","hints":{"allow":["POST"]}}"#.utf8))
-        // No channel is needed, because the user is already in contact with the back end.
+        // The request names no channel, because the back end itself is in contact with the user.
         let answer = try await start.restApi.response {
             $0.sendApiRequest(with: link, bodyParams: ["username": username], method: .post, completion: $1)
         }
@@ -115,11 +117,12 @@ private final class BackEndService: ClassicServicing {
     func signOut() async throws { try await other.signOut() }
 }
 
-/// Adds the back end's token to each request.
+/// A transport that adds the back end's token to each request.
 private final class BackEndHTTP: OktaHTTPRequestListenerProtocol {
     typealias Completion = (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// Carries the closure to the thread of the response. Safe because it is called exactly once, on that thread.
+    /// A closure that is transferred to the thread of the response. `@unchecked Sendable` is safe because the closure is called exactly
+    /// once, on that thread.
     private struct Answer: @unchecked Sendable {
         let call: Completion
     }

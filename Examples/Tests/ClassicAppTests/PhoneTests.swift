@@ -12,7 +12,7 @@ import FoundationNetworking
 #endif
 
 @MainActor
-@Suite("The classic app and phones", .timeLimit(.minutes(5)))
+@Suite("Phones in the classic app", .timeLimit(.minutes(5)))
 struct PhoneTests {
     private static let phones = "sign_on_policy: two-factors\nfactors: { push: optional, totp: not_allowed }"
     private static let address = "The code to scan with your device is at "
@@ -26,13 +26,13 @@ struct PhoneTests {
         return visit
     }
 
-    @Test("A phone is enrolled by the shown QR code, and the app continues automatically")
+    @Test("A phone that scans the classic app's QR code is enrolled, and the app continues automatically")
     func scanned() async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox)
             #expect(await eventually { visit.model.symbolText != nil })
             #expect(visit.model.details.last?.hasPrefix("Scan the code with your device; it is also at \(sandbox.origin)/") == true)
-            // The waiting state keeps showing it.
+            // The waiting status still shows the code.
             let asked = polls(sandbox)
             #expect(await visit.asks { polls(sandbox) > asked + 1 })
             #expect(visit.model.details.last?.hasPrefix("Scan the code with your device; ") == true)
@@ -50,7 +50,9 @@ struct PhoneTests {
         }
     }
 
-    @Test("A phone is enrolled by a sent link", arguments: [MessageChannel.text, .mail])
+    @Test(
+        "In the classic app, a phone can be enrolled with a link that is sent by text message or mail",
+        arguments: [MessageChannel.text, .mail])
     func linked(by channel: MessageChannel) async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox)
@@ -70,7 +72,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("A form that is open during the phone's activation closes")
+    @Test("If the phone is activated while a form is open, the classic app closes the form")
     func formOfFormerState() async throws {
         let settings = "sign_on_policy: two-factors\nfactors: { push: required, question: required, totp: not_allowed }"
         try await withSandbox(.classic(settings)) { sandbox in
@@ -87,7 +89,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("An expired QR code is reported, and another one is shown")
+    @Test("The classic app reports an expired QR code, and shows a new QR code after the activation is restarted")
     func late() async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox)
@@ -107,16 +109,18 @@ struct PhoneTests {
         }
     }
 
-    /// The number of the app's polls for the enrolment of a phone.
+    /// Returns the number of the app's polls for the enrollment of a phone.
     private func polls(_ sandbox: Sandbox) -> Int { sandbox.requests.count { $0.path.hasSuffix("/poll") } }
 
-    @Test("If the QR code is not available as text, its address is shown", arguments: [PictureSession.offline, .picture, .otherText])
+    @Test(
+        "If the QR code is not available as text, the classic app shows the QR code's address",
+        arguments: [PictureSession.offline, .picture, .otherText])
     func refused(session: PictureSession) async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox, session: session)
             let line = try #require(visit.model.details.last { $0.hasPrefix(Self.address) })
             #expect(line.contains("\(sandbox.origin)/api/v1/users/"))
-            // The test repeats the model's request, to get the response itself.
+            // The test repeats the model's request to check the response itself.
             #expect(await eventually { await session.answers == 1 })
             let picture = try #require(URL(string: String(line.dropFirst(Self.address.count))))
             #expect(await ClassicService(organization: sandbox.origin, session: session).text(ofPicture: picture) == nil)
@@ -129,7 +133,7 @@ struct PhoneTests {
     }
 
     @Test(
-        "The QR code picture is requested from the organization only, and never over plain http",
+        "The classic app requests an enrollment QR code only from the organization's origin, over https or from a loopback address",
         arguments: [
             ("https://id.example.com", "https://id.example.com/api/v1/qr/1", true),
             ("https://id.example.com", "https://ID.example.com:443/qr", true),
@@ -155,10 +159,10 @@ struct PhoneTests {
         #expect(await session.answers == (isFetched ? 1 : 0))
     }
 
-    @Test("A redirect of the organization to another host is not followed", arguments: [true, false])
+    @Test("The classic app follows no redirect in a request for an enrollment QR code", arguments: [true, false])
     func redirect(hasClient: Bool) async throws {
         try await withSandbox { sandbox in
-            // Without a session there, the page redirects immediately.
+            // Without a session, the page redirects immediately.
             let elsewhere = "http://127.0.0.1:\(try #require(sandbox.origin.port))/callback"
             let page = sandbox.issuer.appending(path: "v1/authorize").appending(queryItems: [
                 URLQueryItem(name: "client_id", value: SandboxApplication.browser.clientID),
@@ -175,7 +179,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("Each of two phones with one name can be chosen")
+    @Test("In the classic app, the user can choose each of two phones that have the same name")
     func twins() async throws {
         try await withSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: ClassicVisit.jane)
@@ -204,13 +208,13 @@ struct PhoneTests {
 
 /// A network session that returns no text for a picture.
 struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
-    /// No response.
+    /// A session without a connection.
     static var offline: PictureSession { PictureSession(testDescription: "offline") }
-    /// The picture, as from a server without the text form.
+    /// A session that gets the picture, as from a server that does not return the content as text.
     static var picture: PictureSession {
         PictureSession(testDescription: "a picture") { $0.setValue("image/png", forHTTPHeaderField: "Accept") }
     }
-    /// Another text, as from a server that returns a page for every request.
+    /// A session that gets another text, as from a server that returns the same page for every request.
     static var otherText: PictureSession {
         PictureSession(testDescription: "another text") {
             $0.url = $0.url.flatMap { URL(string: "/.well-known/openid-configuration", relativeTo: $0) }
@@ -218,7 +222,7 @@ struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
     }
 
     let testDescription: String
-    /// The result of each request; `nil` if requests cannot be sent.
+    /// A change of each request before it is sent; `nil` if requests cannot be sent.
     private let change: (@Sendable (inout URLRequest) -> Void)?
     private let counter = Counter()
 
@@ -231,7 +235,7 @@ struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
         func increase() { value += 1 }
     }
 
-    /// The number of requests that were sent and have completed.
+    /// The number of completed requests.
     var answers: Int { get async { await counter.value } }
 
     var configuration: URLSessionConfiguration { .ephemeral }

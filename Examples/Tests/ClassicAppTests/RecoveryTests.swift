@@ -7,12 +7,13 @@ import Testing
 @testable import ClassicApp
 
 @MainActor
-@Suite("The classic app helps back into an account", .timeLimit(.minutes(5)))
+@Suite("Account recovery in the classic app", .timeLimit(.minutes(5)))
 struct RecoveryTests {
     private static let recovery =
         "sign_on_policy: one-factor\nshow_lockout: true\nrecovery: [email, sms, call]\nself_service_unlock: true\n"
 
-    @Test("A forgotten password is reset by a code and the question, and must be repeated")
+    @Test(
+        "In the classic app, a user resets a forgotten password with a code and a security question, and must enter the new password twice")
     func recover() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             try await sandbox.addCodeFactor(.text, to: ClassicVisit.number, for: ClassicVisit.jane)
@@ -40,7 +41,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("A recovery by mail continues by the link, and the app says so")
+    @Test("After starting a recovery by email, the classic app tells the user to continue with the mailed link")
     func byMail() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let visit = ClassicVisit(sandbox)
@@ -50,7 +51,9 @@ struct RecoveryTests {
         }
     }
 
-    @Test("A locked account can be unlocked, after the locking password or from the start", arguments: [true, false])
+    @Test(
+        "In the classic app, a user can unlock a locked account, after the wrong password that locks the account or from the start screen",
+        arguments: [true, false])
     func unlock(fromLock: Bool) async throws {
         try await withSandbox(.classic(Self.recovery, more: "password_policy:\n  lockout_attempts: 5\n")) { sandbox in
             try await sandbox.addCodeFactor(.call, to: ClassicVisit.number, for: ClassicVisit.jane)
@@ -75,7 +78,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("An expired password is changed, and one that expires soon can be kept")
+    @Test("In the classic app, a user can change an expired password, and can keep a password that expires soon")
     func duePassword() async throws {
         let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
         try await withSandbox(.classic("sign_on_policy: one-factor", more: aging)) { sandbox in
@@ -97,7 +100,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("Going back from a form sends nothing")
+    @Test("Closing a form in the classic app sends no request")
     func closed() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let visit = ClassicVisit(sandbox)

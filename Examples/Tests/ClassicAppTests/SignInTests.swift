@@ -9,11 +9,11 @@ import Testing
 @testable import ClassicApp
 
 @MainActor
-@Suite("The classic app signs in", .timeLimit(.minutes(5)))
+@Suite("Sign-in with the classic app", .timeLimit(.minutes(5)))
 struct SignInTests {
     private static let twoFactors = "sign_on_policy: two-factors\n"
 
-    @Test("A password alone returns tokens, and a sign-out removes them")
+    @Test("In the classic app, a password alone gets no tokens if two factors are required, and a sign-out removes and revokes the tokens")
     func password() async throws {
         try await withSandbox { sandbox in
             var settings = sandbox.configuration(.browser)
@@ -21,7 +21,7 @@ struct SignInTests {
             let visit = ClassicVisit(sandbox, client: OAuth2Client(settings, clock: sandbox.clock))
             #expect(visit.model.stage == .start && !visit.model.canSignIn)
             await visit.signIn()
-            // browser-app requires two factors, so the session of a password alone is not enough for tokens.
+            // browser-app requires two factors, so a session with only a password does not give tokens.
             #expect(visit.model.stage == .start && visit.model.errorMessage?.contains("“browser-app” requires more") == true)
             _ = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
         }
@@ -45,7 +45,7 @@ struct SignInTests {
         }
     }
 
-    @Test("A wrong password is reported with the server's text, and the field is cleared")
+    @Test("The classic app shows the server's text for a wrong password, and clears the password field")
     func wrongPassword() async throws {
         try await withSandbox { sandbox in
             let visit = ClassicVisit(sandbox)
@@ -59,7 +59,7 @@ struct SignInTests {
         }
     }
 
-    @Test("Without the server, the app reports it and keeps its state, and the step can be repeated")
+    @Test("If the connection breaks, the app shows an error and keeps its state, and the user can repeat the step")
     func offline() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
@@ -79,7 +79,7 @@ struct SignInTests {
         }
     }
 
-    @Test("An offline sign-out is reported, removes the tokens, and reaches the server later")
+    @Test("After an offline sign-out, the classic app shows an error and removes the tokens, and the server revokes the tokens later")
     func offlineSignOut() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             var settings = sandbox.configuration(.browser)
@@ -105,7 +105,7 @@ struct SignInTests {
         }
     }
 
-    @Test("A push shows its number, reports a denial, can be sent again, and its approval signs in automatically")
+    @Test("The classic app shows a push's number and denial, can send another push, and signs the user in automatically after the approval")
     func push() async throws {
         try await withSandbox(.classic(Self.twoFactors, numbers: true)) { sandbox in
             let phone = try await sandbox.phone(for: ClassicVisit.jane)
@@ -126,7 +126,7 @@ struct SignInTests {
         }
     }
 
-    @Test("An approval after a cancellation does not sign in")
+    @Test("If the user cancels a push in the classic app, a later approval fails, and the app stays signed out")
     func cancelledPush() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             let phone = try await sandbox.phone(for: ClassicVisit.jane)
@@ -138,7 +138,7 @@ struct SignInTests {
             #expect(visit.model.stage == .start && !visit.model.isWaiting && visit.model.errorMessage == nil)
             await #expect(throws: (any Error).self) { try await phone.approve(request.id) }
             let questions = sandbox.requests.count { $0.path.hasSuffix("/verify") }
-            // A model that still waited would poll now, before the phone's own two requests.
+            // A model that still waited would poll before the phone's two requests have completed.
             sandbox.advance(by: 5)
             for _ in 0..<2 { _ = try await phone.pending() }
             #expect(visit.model.stage == .start)
@@ -146,7 +146,9 @@ struct SignInTests {
         }
     }
 
-    @Test("A remembered device is not asked for the second factor again")
+    @Test(
+        "In the classic app, a sign-in on a remembered device needs no second factor, and a sign-in on another device needs the second factor"
+    )
     func remembered() async throws {
         try await withSandbox(.classic(Self.twoFactors + "remember_devices: device")) { sandbox in
             let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
@@ -166,7 +168,7 @@ struct SignInTests {
         }
     }
 
-    @Test("A sign-in can be resumed by its state token, and an ended one returns to the start")
+    @Test("The classic app can resume a sign-in with its state token, and returns to the start screen when the sign-in has expired")
     func restored() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
@@ -182,7 +184,7 @@ struct SignInTests {
         }
     }
 
-    @Test("During an operation, no other one starts")
+    @Test("While an operation runs in the classic app, no other operation starts")
     func busy() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             _ = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
@@ -201,7 +203,7 @@ struct SignInTests {
         }
     }
 
-    @Test("The preview service reaches each of its states", arguments: InMemoryClassicService.Sample.allCases)
+    @Test("The preview service of the classic app shows each of its sample states", arguments: InMemoryClassicService.Sample.allCases)
     func previews(sample: InMemoryClassicService.Sample) async {
         let model = ClassicViewModel(service: InMemoryClassicService(sample))
         model.username = ClassicVisit.jane
@@ -219,7 +221,7 @@ struct SignInTests {
                 ])
         case .push:
             #expect(model.isWaiting && model.details.contains("Pick the number 42 on your phone.") && titles == ["Back", "Cancel"])
-        case .enrolment:
+        case .enrollment:
             #expect(model.symbolText?.hasPrefix("otpauth://totp/") == true && titles == ["Enter the code", "Back", "Cancel"])
             #expect(model.symbolLabel == "QR code for an authenticator app. Alternatively, enter the secret above.")
         case .password:

@@ -7,11 +7,11 @@ import Testing
 @testable import ClassicApp
 
 @MainActor
-@Suite("The classic app and devices that show codes", .timeLimit(.minutes(5)))
+@Suite("Authenticator apps and hardware tokens in the classic app", .timeLimit(.minutes(5)))
 struct TokenTests {
     private static let mistyped = "The code or the answer is wrong. Check it and try again."
 
-    @Test("The organization's authenticator app and another one can be enrolled together, each with its own codes")
+    @Test("In the classic app, a user can enroll two authenticator apps, and each factor accepts only the codes of its own app")
     func apps() async throws {
         let factors = "factors: { totp: required, okta_totp: optional, push: not_allowed }"
         try await withSandbox(.classic("sign_on_policy: two-factors\n" + factors)) { sandbox in
@@ -47,7 +47,9 @@ struct TokenTests {
         }
     }
 
-    @Test("An external token is enrolled by its codes, and requested at sign-in", arguments: SoftwareToken.Provider.allCases)
+    @Test(
+        "In the classic app, an external token device can be enrolled with its codes, and its next code completes a sign-in",
+        arguments: SoftwareToken.Provider.allCases)
     func token(of provider: SoftwareToken.Provider) async throws {
         let factors = "factors: { \(provider.rawValue.lowercased()): optional, totp: not_allowed, push: not_allowed }"
         try await withSandbox(.classic("sign_on_policy: two-factors\n" + factors)) { sandbox in
@@ -77,7 +79,7 @@ struct TokenTests {
         }
     }
 
-    @Test("The codes of an HOTP device are accepted once each")
+    @Test("In the classic app, each code of an HOTP device is accepted only once")
     func counter() async throws {
         // The seed of RFC 4226, appendix D.
         let device = "{ secret: GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ, credential_id: '4711' }"

@@ -7,10 +7,10 @@ import Testing
 
 @testable import DirectAuthApp
 
-@Suite("Giving a sign-in up")
+@Suite("Cancellation of a sign-in")
 @MainActor
 struct CancelTests {
-    @Test("A cancellation shows the form immediately, and a later approval does not sign in")
+    @Test("If the user cancels a push sign-in, the app shows the form immediately, and a later approval does not sign the user in")
     func cancelThenApprove() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -22,7 +22,7 @@ struct CancelTests {
             #expect(scene.model.state == .idle)
             await signIn.value
             await scene.model.leave()
-            // The server was notified: it accepts no approval any more, or has withdrawn the request from the phone.
+            // The server knows of the cancellation: it has withdrawn the request from the phone, or accepts no approval any more.
             _ = try? await scene.phone.approve(request.id)
             scene.letTimePass()
             #expect(scene.model.state == .idle)
@@ -34,7 +34,7 @@ struct CancelTests {
         }
     }
 
-    @Test("An approval just before the cancellation does not sign in")
+    @Test("If the user cancels the sign-in just after approving the push, the app does not sign the user in")
     func approveThenCancel() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -48,7 +48,7 @@ struct CancelTests {
         }
     }
 
-    @Test("A cancellation during the password check ends the sign-in")
+    @Test("If the user cancels during the password check, the app shows the form immediately and does not sign the user in")
     func cancelWhileAuthenticating() async throws {
         try await Scene.play { scene in
             scene.sandbox.inject(Fault(.delay(30), at: .token))
@@ -63,7 +63,7 @@ struct CancelTests {
         }
     }
 
-    @Test("After a cancellation, the next sign-in works")
+    @Test("After a cancelled sign-in, the next sign-in succeeds")
     func again() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -86,7 +86,7 @@ struct CancelTests {
         }
     }
 
-    @Test("A sign-out during a push ends the wait")
+    @Test("A sign-out while a push is pending ends the wait for the approval")
     func signOutWhileWaiting() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()

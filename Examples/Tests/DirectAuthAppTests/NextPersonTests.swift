@@ -6,12 +6,14 @@ import Testing
 
 @testable import DirectAuthApp
 
-@Suite("Data of an earlier user is never shown to the next")
+@Suite("The direct authentication app does not show a user's data to the next user")
 @MainActor
 struct NextPersonTests {
     enum Cover: CaseIterable { case tokens, profile }
 
-    @Test("The end of a session closes open sheets, and the next user does not see them", arguments: Cover.allCases)
+    @Test(
+        "When a session ends, the direct authentication app closes open sheets, and the next user sees no sheet of the previous user",
+        arguments: Cover.allCases)
     func ended(under cover: Cover) async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -34,7 +36,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("A profile request that ends the session opens no sheet, and gives the reason")
+    @Test("If a profile request finds that the session has ended, the app opens no sheet and shows the reason")
     func endedByProfile() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -49,7 +51,9 @@ struct NextPersonTests {
         }
     }
 
-    @Test("A failed local sign-out is reported, and the user stays signed in until one succeeds")
+    @Test(
+        "If the storage cannot delete the tokens, the direct authentication app shows an error, and the user stays signed in until a sign-out succeeds"
+    )
     func stubbornStorage() async throws {
         let storage = StubbornStorage()
         try await Scene.play(storage: storage) { scene in

@@ -8,10 +8,10 @@ import Wording
 
 @testable import DirectAuthApp
 
-@Suite("The session of the signed-in user")
+@Suite("Sessions in the direct authentication app")
 @MainActor
 struct SessionTests {
-    @Test("The session is found at the next launch")
+    @Test("The direct authentication app restores the session at the next launch")
     func restored() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -21,7 +21,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A refresh changes the shown tokens, and its button is disabled meanwhile")
+    @Test("A refresh changes the tokens that the direct authentication app shows, and disables the buttons while the refresh runs")
     func refresh() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -39,7 +39,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A second press during a refresh sends nothing")
+    @Test("Pressing the refresh button again during a refresh sends no second request")
     func refreshTwice() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -53,7 +53,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A token is refreshed only if needed")
+    @Test("refreshTokenIfNeeded refreshes a token only shortly before its expiry")
     func refreshIfNeeded() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -68,7 +68,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A token is refreshed automatically before its expiry, and the screen shows it")
+    @Test("The direct authentication app refreshes a token automatically before its expiry, and shows the new token")
     func automaticRefresh() async throws {
         try await Scene.play(refreshesByItself: true) { scene in
             try await scene.signIn()
@@ -79,7 +79,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A failed offline refresh is reported, and the session continues")
+    @Test("If the connection breaks during a refresh, the app shows an error, and the user stays signed in with the previous token")
     func refreshOffline() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -95,7 +95,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A session that the server ended returns to the form with the reason")
+    @Test("If the server has ended the session, a refresh in the direct authentication app shows the form with the reason")
     func ended() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -104,13 +104,13 @@ struct SessionTests {
             #expect(scene.model.state == .failed(errorMessage: "Your session has ended. Sign in again."))
             #expect(scene.model.accessToken == nil)
             #expect(Credential.allIDs.isEmpty)
-            // Not at the next launch, which shows the normal form.
+            // The next launch shows the form without the message.
             #expect(Scene.model(scene.sandbox).state == .idle)
             try await scene.signIn()
         }
     }
 
-    @Test("The profile is fetched once, even with an expired token")
+    @Test("The direct authentication app fetches the profile only once, even if the token has expired")
     func userInfo() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -124,7 +124,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A failed profile request is reported and can be repeated")
+    @Test("If a profile request fails, the direct authentication app shows an error, and the user can repeat the request")
     func userInfoFails() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -138,7 +138,7 @@ struct SessionTests {
         }
     }
 
-    @Test("After a sign-out, no token is left locally or at the server")
+    @Test("After a sign-out, the direct authentication app has no token, and the server reports the access token as inactive")
     func signOut() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -152,7 +152,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A sign-out works offline, and reaches the server later")
+    @Test("An offline sign-out of the direct authentication app succeeds locally, and the server revokes the tokens later")
     func signOutOffline() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -168,7 +168,7 @@ struct SessionTests {
         }
     }
 
-    @Test("The token text has each part and its validity")
+    @Test("The token text of the direct authentication app contains each token and the seconds until the expiry")
     func tokenInfo() async throws {
         try await Scene.play { scene in
             #expect(scene.model.tokenInfo == "No token found")
@@ -188,7 +188,7 @@ struct SessionTests {
         }
     }
 
-    @Test("The token text shows missing parts")
+    @Test("The token text of the direct authentication app omits missing tokens and shows that scopes are missing")
     func sparseTokenInfo() throws {
         let token = try Sample.token(without: ["scope", "refresh_token"])
         let model = AuthViewModel(authService: InMemoryAuthService(.authorized(token)), language: "en")
@@ -198,7 +198,7 @@ struct SessionTests {
         #expect(model.idToken == "(no id token)")
     }
 
-    @Test("A screen reader does not read tokens")
+    @Test("The token text for screen readers in the direct authentication app contains no token")
     func spokenTokenInfo() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -211,7 +211,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Without a session, the app refreshes and requests nothing")
+    @Test("Without a session, a refresh and a profile request in the direct authentication app send no request")
     func unknownUser() async throws {
         try await withSandbox { sandbox in
             let model = Scene.model(sandbox)
@@ -241,7 +241,7 @@ struct SessionTests {
         }
     }
 
-    @Test("The profile text is correct in both languages")
+    @Test("The direct authentication app shows the profile in English and in German, and marks missing values")
     func profileText() throws {
         let info = try UserInfo(JSON(Data(#"{"sub":"00u1","name":"Jane Doe","updated_at":1700000000}"#.utf8)))
         let zone = try #require(TimeZone(identifier: "UTC"))
@@ -271,7 +271,7 @@ struct SessionTests {
                 """)
     }
 
-    @Test("The preview service handles every button")
+    @Test("The preview service of the direct authentication app handles every button")
     func previews() async throws {
         let service = InMemoryAuthService()
         let model = AuthViewModel(authService: service, language: "en")

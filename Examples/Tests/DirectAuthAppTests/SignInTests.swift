@@ -7,10 +7,10 @@ import Testing
 
 @testable import DirectAuthApp
 
-@Suite("Signing in with a password and a push")
+@Suite("Sign-in with a password and a push in the direct authentication app")
 @MainActor
 struct SignInTests {
-    @Test("An approval signs in, and each state is shown")
+    @Test("An approved push signs the user in, and the model is idle, authenticating, waiting for the push and authorized in turn")
     func approval() async throws {
         try await Scene.play { scene in
             let history = History { scene.model.state }
@@ -32,7 +32,7 @@ struct SignInTests {
         }
     }
 
-    @Test("The button is disabled and has no effect while a field is empty")
+    @Test("While a field is empty, the sign-in button of the direct authentication app is disabled and sends no request")
     func emptyFields() async throws {
         try await Scene.play { scene in
             for (name, password) in [("", ""), ("jane", ""), ("", "secret")] {
@@ -47,7 +47,7 @@ struct SignInTests {
         }
     }
 
-    @Test("The number challenge is shown, and picking the number signs in")
+    @Test("The direct authentication app shows a push's number, and signs the user in after the user picks the number on the phone")
     func number() async throws {
         try await Scene.play(asksForNumbers: true) { scene in
             let signIn = scene.pressSignIn()
@@ -61,7 +61,7 @@ struct SignInTests {
         }
     }
 
-    @Test("A denied push returns to the form with the reason")
+    @Test("After a denied push, the form shows the reason and allows another sign-in")
     func denial() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -76,7 +76,7 @@ struct SignInTests {
         }
     }
 
-    @Test("An unanswered push ends the wait with the reason")
+    @Test("If the user does not answer a push, the direct authentication app stops waiting and shows an error")
     func timeout() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -88,7 +88,7 @@ struct SignInTests {
         }
     }
 
-    @Test("A wrong password and an unknown name show the same text of the server")
+    @Test("The direct authentication app shows the same server text for a wrong password and for an unknown user name")
     func wrongPassword() async throws {
         try await Scene.play { scene in
             await scene.pressSignIn(password: "Wrong-Horse-7").value
@@ -100,7 +100,7 @@ struct SignInTests {
         }
     }
 
-    @Test("The text of a server's error is shown")
+    @Test("If the user has no second factor, the direct authentication app shows the server's error text")
     func serverError() async throws {
         try await Scene.play { scene in
             await scene.pressSignIn(SandboxUser.john.login, password: "Battery-Staple-9").value
@@ -109,7 +109,7 @@ struct SignInTests {
         }
     }
 
-    @Test("The app shows a network failure of a sign-in, and the next sign-in succeeds")
+    @Test("The direct authentication app shows a network failure of a sign-in, and the next sign-in succeeds")
     func offline() async throws {
         try await Scene.play { scene in
             scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
@@ -122,7 +122,7 @@ struct SignInTests {
         }
     }
 
-    @Test("Without a configuration, the first sign-in reports what is missing and ends")
+    @Test("Without a configuration, the direct authentication app reports at the sign-in that Okta.plist is missing")
     func noConfiguration() async throws {
         let settings = ClientSettings(file: URL(filePath: "/nowhere/Okta.plist"))
         try await Credential.withStorage(MemoryTokenStorage()) {

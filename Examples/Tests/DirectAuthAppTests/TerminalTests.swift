@@ -4,9 +4,9 @@ import ExampleTestSupport
 import Foundation
 import Testing
 
-@Suite("The app in a terminal", .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
+@Suite("The direct authentication app in a terminal", .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct TerminalTests {
-    /// A sandbox with a phone, and the app in a terminal.
+    /// Runs a test with a sandbox, a phone, and the app in a terminal.
     private func play(
         arguments: [String] = [], asksForNumbers: Bool = false,
         _ body: (Sandbox, VirtualPhone, Pane, _ again: () async throws -> Pane) async throws -> Void
@@ -35,7 +35,7 @@ struct TerminalTests {
         try await pane.waitFor("Signed in")
     }
 
-    @Test("The screens lead from the form to the session and back")
+    @Test("In the terminal, the user of the direct authentication app can sign in, open the tokens and the profile, and sign out")
     func walk() async throws {
         try await play { _, phone, pane, _ in
             try await pane.waitForScreen(
@@ -113,7 +113,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("A cancellation shows the form, and a later approval has no effect")
+    @Test("In the direct authentication terminal app, Cancel shows the form, and a later approval of the push has no effect")
     func cancel() async throws {
         try await play { sandbox, phone, pane, _ in
             try await pane.waitFor("( Sign In )")
@@ -135,7 +135,9 @@ struct TerminalTests {
         }
     }
 
-    @Test("The number is shown, Esc cancels the sign-in, and picking the number signs in")
+    @Test(
+        "In a number challenge, the terminal shows the number, Esc cancels the sign-in, and picking the number on the phone signs the user in"
+    )
     func number() async throws {
         try await play(asksForNumbers: true) { sandbox, phone, pane, _ in
             try await pane.waitFor("( Sign In )")
@@ -165,14 +167,14 @@ struct TerminalTests {
             try await pane.press("Enter")
             let next = try await pane.waitFor("Pick this number there: ")
             let picked = String(try #require(next.firstMatch(of: /Pick this number there: (\d+)/)?.1))
-            // The phone may not have noticed the withdrawal of the first request.
+            // The phone may still show the first request, which the server has withdrawn.
             #expect(await eventually { phone.waiting.last?.id != given?.id })
             try await phone.approve(try #require(phone.waiting.last).id, selectedNumber: picked)
             try await pane.waitFor("Signed in")
         }
     }
 
-    @Test("The buttons show a running operation, and failures are shown on the current screen")
+    @Test("The direct authentication terminal app disables its buttons during an operation, and shows a failure on the current screen")
     func busy() async throws {
         try await play { sandbox, phone, pane, _ in
             try await signIn(phone, pane)
@@ -189,7 +191,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("Ctrl-C cancels a sign-in that waits for a push")
+    @Test("Ctrl-C in the direct authentication terminal app cancels a sign-in that waits for a push")
     func quitWhileWaiting() async throws {
         try await play { sandbox, _, pane, _ in
             try await pane.waitFor("( Sign In )")
@@ -204,7 +206,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("A rejection is shown in the form with the server's text")
+    @Test("The direct authentication terminal app shows the server's text for a wrong password in the form")
     func wrongPassword() async throws {
         try await play { _, _, pane, _ in
             try await pane.waitFor("( Sign In )")
@@ -216,7 +218,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("The next process finds the session, and a signal restores the terminal")
+    @Test("If a signal ends the direct authentication terminal app, the terminal is restored, and the next start shows the session")
     func restart() async throws {
         try await play { _, phone, pane, again in
             try await signIn(phone, pane)
@@ -226,7 +228,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("The app has German texts, fits a small terminal, and adapts to its size")
+    @Test("The direct authentication terminal app shows German texts, and adapts to a smaller terminal")
     func german() async throws {
         try await play(arguments: ["--language", "de"]) { _, _, pane, _ in
             try await pane.waitFor("( Anmelden )")
@@ -245,7 +247,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("A script signs in without a terminal, and its failure is the exit status")
+    @Test("The direct authentication terminal app can run a script, and exits with status 1 if the script fails")
     func script() async throws {
         try await withSandbox { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -272,7 +274,7 @@ struct TerminalTests {
             try await Pane("DirectAuthTerminal", arguments).waitFor("ended 0")
             try Data((lines + "\nexpect Signed in\n").utf8).write(to: file)
             let failed = try await Pane("DirectAuthTerminal", arguments).waitFor("ended 1")
-            #expect(failed.contains("--- line 10: “Signed in” was not to be seen within 1 s"))
+            #expect(failed.contains("--- line 10: “Signed in” did not appear within 1 s"))
         }
     }
 }

@@ -8,10 +8,10 @@ import Wording
 
 @testable import PasswordApp
 
-@Suite("Actions of a signed-in user")
+@Suite("Actions of a signed-in user in the password app")
 @MainActor
 struct AuthenticatedTests {
-    @Test("The profile is loaded and shown in sections")
+    @Test("The password app loads the profile once and shows the profile in sections")
     func profile() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -33,7 +33,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("The profile's change has a long date and a short time in both languages")
+    @Test("The password app shows the profile's last update with a long date and a short time in English and German")
     func profileDate() throws {
         let user = try UserInfo(JSON(Data(#"{"updated_at":1700000000}"#.utf8)))
         let zone = try #require(TimeZone(identifier: "UTC"))
@@ -44,7 +44,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("Missing profile values are shown in both languages")
+    @Test("The password app marks missing profile values in English and German")
     func emptyProfile() throws {
         let nameless = try UserInfo(JSON(Data("{}".utf8)))
         for (language, lacking, unknown) in [("en", "Not provided", "Unknown"), ("de", "Nicht angegeben", "Unbekannt")] {
@@ -55,7 +55,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("A failed profile request shows its reason, and the next attempt works")
+    @Test("If a profile request fails, the password app shows the reason, and the next attempt succeeds")
     func profileFails() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -69,7 +69,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("A refresh changes the token, and the buttons are disabled meanwhile")
+    @Test("A refresh changes the password app's token, and pressing the button again during the refresh sends no second request")
     func refresh() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -88,7 +88,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("A failed refresh is shown on the current screen, and the user stays signed in")
+    @Test("If a refresh fails, the password app shows an error message, and the user stays signed in")
     func refreshOffline() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -99,7 +99,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("A session that the server ended returns to the form with the reason")
+    @Test("If the server has ended the session, a refresh in the password app shows the form with the reason")
     func ended() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -111,7 +111,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("A refresh without a credential is an error of the service")
+    @Test("If there is no credential, a refresh in the password app fails with the error “No credential available”")
     func refreshWithoutCredential() async throws {
         try await Scene.play { scene in
             let error = await #expect(throws: NSError.self) { try await Scene.service(scene.sandbox).refreshAccessToken() }
@@ -122,7 +122,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("After a sign-out, no input and no token is left, and copies of tokens are invalid")
+    @Test("After a sign-out, the password app has no input and no token, and the server reports the access token as inactive")
     func logout() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -138,7 +138,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("A sign-out works offline, and reaches the server later")
+    @Test("An offline sign-out of the password app succeeds locally, and the revocation is sent to the server later")
     func logoutOffline() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -152,7 +152,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("The tokens are shown by part with their validity")
+    @Test("The token screen of the password app shows each token with an explanation, and the seconds until the expiry")
     func details() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -174,7 +174,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("The profile omits missing values, and a button and a title that share an English text have different German ones")
+    @Test("The German token screen omits missing tokens, and the title and the button Refresh Token have different German texts")
     func germanDetails() throws {
         let wording = LoginViewModel(authService: InMemoryAuthService(), language: "de").wording
         let details = { (keys: Set<String>) throws in
@@ -185,7 +185,7 @@ struct AuthenticatedTests {
         #expect(wording("Refresh Token") == "Token erneuern")
     }
 
-    @Test("The preview service handles every button")
+    @Test("The preview service of the password app handles every button")
     func previews() async throws {
         let model = LoginViewModel(authService: InMemoryAuthService(), language: "en")
         (model.username, model.password) = ("jane", "secret")

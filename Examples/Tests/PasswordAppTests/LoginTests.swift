@@ -7,7 +7,7 @@ import Testing
 
 @testable import PasswordApp
 
-/// The app at a sandbox, with its own credential store.
+/// The app with a sandbox and a credential store of its own.
 @MainActor
 struct Scene {
     static let password = "Correct-Horse-7"
@@ -46,10 +46,10 @@ struct Scene {
     }
 }
 
-@Suite("Signing in with a password")
+@Suite("Sign-in with the password app")
 @MainActor
 struct LoginTests {
-    @Test("The correct password signs in, and each state is shown")
+    @Test("With the correct password, the password app signs the user in and shows each state of the sign-in")
     func success() async throws {
         try await Scene.play { scene in
             let history = History { scene.model.authState }
@@ -63,7 +63,7 @@ struct LoginTests {
         }
     }
 
-    @Test("The form cannot be sent while a field is empty or a request is running")
+    @Test("The form of the password app cannot be sent while a field is empty or a request is running")
     func canSubmit() async throws {
         try await Scene.play { scene in
             for (name, password) in [("", ""), ("jane", ""), ("", "secret")] {
@@ -84,7 +84,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A wrong password is reported with the server's text, and the input stays")
+    @Test("The password app shows the server's text for a wrong password, and keeps the input")
     func wrongPassword() async throws {
         try await Scene.play { scene in
             await scene.pressSignIn(password: "Wrong-Horse-7")
@@ -99,7 +99,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A required second factor is reported, and the input stays")
+    @Test("If a second factor is required, the password app shows an error and keeps the input")
     func secondFactor() async throws {
         try await Scene.play(as: .directAuth) { scene in
             _ = try await scene.sandbox.phone(for: SandboxUser.jane.login)
@@ -114,7 +114,7 @@ struct LoginTests {
         }
     }
 
-    @Test("The app shows a network failure of a sign-in, and the next sign-in succeeds")
+    @Test("The password app shows a network failure of a sign-in, and the next sign-in succeeds")
     func offline() async throws {
         try await Scene.play { scene in
             scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
@@ -125,7 +125,7 @@ struct LoginTests {
         }
     }
 
-    @Test("Without a configuration, the sign-in reports what is missing")
+    @Test("Without a configuration, the password app reports at the sign-in that Okta.plist is missing")
     func noConfiguration() async throws {
         try await Credential.withStorage(MemoryTokenStorage()) {
             let settings = ClientSettings(file: URL(filePath: "/nowhere/Okta.plist"))
@@ -137,7 +137,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A restarted app is still signed in")
+    @Test("After a restart of the password app, the user is still signed in")
     func restored() async throws {
         try await Scene.play { scene in
             try await scene.signIn()

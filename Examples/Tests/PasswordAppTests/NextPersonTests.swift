@@ -6,10 +6,10 @@ import Testing
 
 @testable import PasswordApp
 
-@Suite("Data of an earlier user is never shown to the next")
+@Suite("The password app does not show a user's data to the next user")
 @MainActor
 struct NextPersonTests {
-    @Test("The end of a session closes the profile, and the next user does not see it")
+    @Test("When a session ends, the password app closes the profile, and the next user does not see the previous user's profile")
     func endedUnderProfile() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -28,7 +28,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("The end of a session clears and closes the token screen")
+    @Test("When a session ends, the password app clears the token screen, and the token screen is closed for the next user")
     func endedUnderTokens() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -41,7 +41,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("A profile request that ends the session closes its screen, and the form shows the reason")
+    @Test("If a profile request finds that the session has ended, the password app closes the profile, and the form shows the reason")
     func endedByProfile() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -56,7 +56,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("A profile that arrives after the sign-out is not shown")
+    @Test("A profile response that arrives after the sign-out is not shown to the next user")
     func late() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -71,7 +71,8 @@ struct NextPersonTests {
         }
     }
 
-    @Test("A failed local sign-out is reported, and the user stays signed in until one succeeds")
+    @Test(
+        "If the storage cannot delete the tokens, the password app shows an error, and the user stays signed in until a sign-out succeeds")
     func stubbornStorage() async throws {
         let storage = StubbornStorage()
         try await Scene.play(storage: storage) { scene in

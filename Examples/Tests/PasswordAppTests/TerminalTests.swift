@@ -4,7 +4,7 @@ import ExampleTestSupport
 import Foundation
 import Testing
 
-@Suite("The app in a terminal", .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
+@Suite("The password app in a terminal", .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct TerminalTests {
     private func play(
         arguments: [String] = [], _ body: (Sandbox, () async throws -> Pane) async throws -> Void
@@ -17,7 +17,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("The screens lead from the form to the profile, the tokens and the sign-out")
+    @Test("In the terminal, the user of the password app can sign in, open the profile and the tokens, and sign out")
     func walk() async throws {
         try await play { sandbox, start in
             let pane = try await start()
@@ -134,7 +134,7 @@ struct TerminalTests {
         try await pane.waitFor("Successfully Authenticated")
     }
 
-    @Test("A profile request that ends the session returns to the form, and the next user sees their own screen")
+    @Test("If a profile request finds that the session has ended, the form appears, and the next user sees their own profile")
     func nextPerson() async throws {
         try await play { sandbox, start in
             let pane = try await start()
@@ -160,7 +160,7 @@ struct TerminalTests {
             try await pane.waitFor("Successfully Authenticated", "Failed to fetch user profile")
             try await pane.press("p")
             try await pane.waitFor("Welcome Back", "Your session has ended. Sign in again.")
-            // The focus is still on the password.
+            // The focus is still on the password field.
             try await pane.press("BTab")
             try await signIn(pane, as: .john)
             try await pane.press("p")
@@ -168,7 +168,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("The app has German texts")
+    @Test("The password terminal app shows German texts with --language de")
     func german() async throws {
         try await play(arguments: ["--language", "de"]) { _, start in
             let pane = try await start()
@@ -196,7 +196,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("A script signs in without a terminal, and its failure is the exit status")
+    @Test("The password terminal app can run a script, and exits with status 1 if the script fails")
     func script() async throws {
         let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -224,7 +224,8 @@ struct TerminalTests {
         }
     }
 
-    @Test("A refresh shows its progress and its failure")
+    @Test(
+        "In the password terminal app, a refresh shows its progress, a failed refresh shows an error, and an ended session shows the form")
     func refresh() async throws {
         try await play { sandbox, start in
             let pane = try await start()
@@ -243,7 +244,7 @@ struct TerminalTests {
             try await pane.waitFor("Successfully", "⚠ Token refresh failed: ", "[ Refresh Token r ]")
             sandbox.clearFaults()
 
-            // The next process finds the session, and ends it when the server has ended it.
+            // The next process restores the session, and ends it after the server has ended it.
             try await pane.press("C-c")
             try await pane.waitFor("ended 0")
             let next = try await start()

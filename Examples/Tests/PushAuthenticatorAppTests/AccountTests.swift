@@ -7,9 +7,9 @@ import Testing
 @testable import PushAuthenticatorApp
 
 @MainActor
-@Suite("The accounts of the push authenticator app", .timeLimit(.minutes(5)))
+@Suite("Accounts of the push authenticator app", .timeLimit(.minutes(5)))
 struct AccountTests {
-    @Test("An account is added by a sign-in, and present after a restart")
+    @Test("The push authenticator app adds an account after a sign-in, and keeps the account across a restart")
     func enroll() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -22,12 +22,12 @@ struct AccountTests {
             try visit.reopen()
             let account = try #require(visit.model.accounts.first)
             #expect(account.organization == sandbox.origin && !account.verifiesUser && !account.answersCIBA && account.trouble == nil)
-            // No token is left.
+            // The app has revoked its token.
             #expect(sandbox.requests.count { $0.endpoint == .revoke && $0.status == 200 } >= 1)
         }
     }
 
-    @Test("A wrong password is reported, and the form stays open with an empty field")
+    @Test("After a wrong password, the push authenticator app shows an error, keeps the form open and clears the password field")
     func wrongPassword() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -41,7 +41,7 @@ struct AccountTests {
         }
     }
 
-    @Test("An account with user verification has a PIN of a minimum length, which an approval asks for")
+    @Test("Adding an account with user verification requires a new PIN of at least 4 characters")
     func userVerification() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -59,7 +59,7 @@ struct AccountTests {
         }
     }
 
-    @Test("Without a PIN, no account is added")
+    @Test("If the user cancels the input of the PIN, no account with user verification is added")
     func noPIN() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -73,7 +73,7 @@ struct AccountTests {
         }
     }
 
-    @Test("User verification can be turned on and off by a sign-in that this phone approves")
+    @Test("The user can turn user verification on and off with a sign-in that the same phone approves")
     func settings() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -88,7 +88,8 @@ struct AccountTests {
                 #expect(await eventually { model.progress == .waitingForApproval(number: nil) })
                 let request = try await visit.request()
                 async let answered: Void = model.answer(request.id, .approve())
-                // When it is off, the approval itself asks for the PIN. When it is on, the new key gets its PIN after the sign-in.
+                // To turn user verification off, the approval itself asks for the PIN. To turn it on, the new key gets its PIN after the
+                // sign-in.
                 if !isOn { try await visit.give(pin: "1234") }
                 await answered
                 visit.letTimePass()
@@ -102,7 +103,7 @@ struct AccountTests {
         }
     }
 
-    @Test("Back-channel requests can be turned on and off without a sign-in")
+    @Test("The user can turn back-channel requests on and off without a sign-in")
     func ciba() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -115,7 +116,7 @@ struct AccountTests {
         }
     }
 
-    @Test("An account is removed at the organization and locally, and kept if the organization is unreachable")
+    @Test("The push authenticator app removes an account after a sign-in, and keeps the account while the organization is unreachable")
     func remove() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -134,7 +135,7 @@ struct AccountTests {
         }
     }
 
-    @Test("A local removal needs a confirmation, and sends nothing to the organization")
+    @Test("Removing an account only from the device needs a confirmation, and sends no request to the organization")
     func removeFromDevice() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -152,7 +153,7 @@ struct AccountTests {
         }
     }
 
-    @Test("A change that is cancelled during its approval changes nothing and leaves no request")
+    @Test("If the user cancels an account's removal that waits for approval, the account is kept, and no request stays pending")
     func cancelledChange() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -174,7 +175,7 @@ struct AccountTests {
         }
     }
 
-    @Test("Leaving during the approval of a change withdraws its request first")
+    @Test("If the user quits while an account's removal waits for approval, the app first withdraws the request and keeps the account")
     func leave() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -193,7 +194,7 @@ struct AccountTests {
         }
     }
 
-    @Test("A text that is not an enrolment QR code is rejected with a sentence")
+    @Test("The push authenticator app rejects a text that is not an enrollment QR code with an error text")
     func badLink() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)

@@ -4,9 +4,9 @@ import Testing
 @testable import PushAuthenticatorApp
 
 @MainActor
-@Suite("The push authenticator app's device of the previews")
+@Suite("Preview service of the push authenticator app")
 struct InMemoryTests {
-    @Test("The in-memory service handles every button")
+    @Test("The preview service of the push authenticator app handles every button")
     func buttons() async throws {
         let request = ApprovalRequest.sample(numbers: ["17", "42"])
         let model = AuthenticatorViewModel(service: InMemoryAuthenticatorService([], requests: [request]))
@@ -36,7 +36,7 @@ struct InMemoryTests {
         #expect(model.accounts.isEmpty)
     }
 
-    @Test("The in-memory service can wait for another phone until it is cancelled")
+    @Test("The preview service of the push authenticator app can wait for another phone until the wait is cancelled")
     func waiting() async throws {
         let model = AuthenticatorViewModel(service: InMemoryAuthenticatorService([.sample()], number: "42"))
         let progress = History { model.progress }

@@ -7,9 +7,9 @@ import Testing
 @testable import PushAuthenticatorApp
 
 @MainActor
-@Suite("The code of a sign-in page, in the push authenticator app", .timeLimit(.minutes(5)))
+@Suite("Enrollment links in the push authenticator app", .timeLimit(.minutes(5)))
 struct LinkTests {
-    /// Jane signs in on the pages. They require a second factor, which she enrols with the QR code.
+    /// Returns a visitor that signs Jane in on the pages. The pages require a second factor, which she enrolls with the QR code.
     nonisolated private static func visitor(
         scan: @escaping @Sendable (String) async throws -> Void, approve: @escaping @Sendable () async throws -> Void
     ) -> SandboxBrowser.Visitor {
@@ -32,7 +32,7 @@ struct LinkTests {
         }
     }
 
-    @Test("An enrolment link works once, adds the account without a password, and brings the page's sign-in as the first request")
+    @Test("An enrollment link is valid once and adds an account without a password, and the new account can approve the page's sign-in")
     func goodLink() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)

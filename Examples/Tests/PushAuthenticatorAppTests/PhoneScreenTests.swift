@@ -8,13 +8,13 @@ import Wording
 @testable import TerminalKit
 
 @MainActor
-@Suite("The screens of the push authenticator app")
+@Suite("Screens of the push authenticator app")
 struct PhoneScreenTests {
     private static let first = ApprovalRequest.sample(message: "first")
     private static let second = ApprovalRequest.sample(message: "second")
     private static let third = ApprovalRequest.sample(message: "third", numbers: ["17", "42", "93"])
 
-    /// A user of a device with requests.
+    /// Returns the view model and the screen of a device with requests.
     private func sit(_ requests: [ApprovalRequest]) async -> (AuthenticatorViewModel, Stage) {
         let model = AuthenticatorViewModel(service: InMemoryAuthenticatorService([.sample()], requests: requests))
         await model.didBecomeActive()
@@ -31,7 +31,7 @@ struct PhoneScreenTests {
         for key in keys { _ = stage.press(key, tick: nil) }
     }
 
-    @Test("Each request starts with the focus on Deny")
+    @Test("The push authenticator app shows each new request with the focus on Deny")
     func focusOfEach() async throws {
         let (model, stage) = await sit([Self.first, Self.second, Self.third])
         #expect(focus(stage) == "[ Deny n ]")
@@ -48,7 +48,7 @@ struct PhoneScreenTests {
         #expect(focus(stage) == "[ 42 ]")
     }
 
-    @Test("No letter key approves a request")
+    @Test("In the push authenticator app, the key y does not approve a request, but Return on the focused Approve button does")
     func approvedByNoLetter() async throws {
         let (model, stage) = await sit([Self.first, Self.second])
         func acts(_ key: Key) -> Bool {
@@ -65,7 +65,7 @@ struct PhoneScreenTests {
         #expect(await eventually { model.notice == "Denied." })
     }
 
-    @Test("A request that arrives while settings are open is shown there with its keys")
+    @Test("A request that arrives while an account's settings are open is shown on the settings screen, and a key can answer the request")
     func inSettings() async throws {
         let (model, stage) = await sit([Self.first, Self.second])
         model.openAccount = Account.sample().id
@@ -77,7 +77,7 @@ struct PhoneScreenTests {
         #expect(await eventually { model.notice == "Denied, and reported as suspicious." })
     }
 
-    @Test("A request that arrives while a form is open gets no typed letter, and is shown after the form")
+    @Test("While a form is open, typed letters do not answer a request, and the request is shown after the form is closed")
     func inForm() async throws {
         let (model, stage) = await sit([Self.first])
         model.begin(.enroll)
@@ -89,7 +89,7 @@ struct PhoneScreenTests {
         #expect(model.front == .home && focus(stage) == "[ Deny n ]")
     }
 
-    @Test("A held Return key removes no account")
+    @Test("A held Return key does not remove an account, because the confirmation opens with the focus on Keep")
     func heldReturn() async throws {
         let (model, stage) = await sit([])
         model.openAccount = Account.sample().id
@@ -106,7 +106,7 @@ struct PhoneScreenTests {
         #expect(model.removing == nil && !model.accounts.isEmpty)
     }
 
-    @Test("Each form starts with its first field")
+    @Test("Each time a form of the push authenticator app opens, the first field has the focus")
     func focusOfForms() async throws {
         let (model, stage) = await sit([])
         for name in ["a", "b"] {

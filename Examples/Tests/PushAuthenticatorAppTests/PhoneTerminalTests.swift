@@ -9,7 +9,7 @@ import Testing
     "The push authenticator app in a terminal", .timeLimit(.minutes(5)),
     .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct PhoneTerminalTests {
-    @Test("The terminal app enrols, shows requests, approves and denies them, and removes the account")
+    @Test("The terminal authenticator app adds an account, approves and denies requests, and removes the account from the device")
     func wholeLife() async throws {
         try await withTerminalPhone { phone, pane in
             try await phone.enroll(pane)
@@ -79,7 +79,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("A request that arrives is shown in settings, and announced in a form")
+    @Test("The terminal authenticator app shows a new request in the settings, and announces a new request in a form")
     func behind() async throws {
         try await withTerminalPhone { phone, pane in
             try await phone.enroll(pane)
@@ -134,7 +134,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("The number of the sign-in can be picked among three")
+    @Test("In the terminal authenticator app, the user can pick the number of the sign-in from three numbers")
     func number() async throws {
         try await withTerminalPhone(.withNumbers) { phone, pane in
             try await phone.enroll(pane)
@@ -177,7 +177,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("A PIN can be chosen, is asked for, and a wrong one is reported")
+    @Test("In the terminal authenticator app, the user chooses a PIN, must enter the PIN to approve, and sees an error after a wrong PIN")
     func pin() async throws {
         try await withTerminalPhone(.withVerification) { phone, pane in
             try await phone.fillForm(pane)
@@ -241,7 +241,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("An account can be removed at the organization by a form, after a wrong password")
+    @Test("In the terminal authenticator app, an account can be removed at the organization after a wrong password is corrected")
     func removal() async throws {
         try await withTerminalPhone { phone, pane in
             try await phone.enroll(pane)
@@ -280,7 +280,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("Ctrl-C while the app's own sign-in waits takes its request back")
+    @Test("Ctrl-C in the terminal authenticator app revokes the app's own pending sign-in, so that no request is left")
     func quitWhileWaiting() async throws {
         try await withTerminalPhone { phone, pane in
             try await phone.enroll(pane)
@@ -322,7 +322,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("The app has German texts")
+    @Test("The terminal authenticator app shows German texts with --language de")
     func german() async throws {
         try await withTerminalPhone(arguments: ["--language", "de"]) { _, pane in
             try await pane.waitForScreen(
@@ -361,7 +361,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("A script adds an account without a terminal, and enables back-channel requests")
+    @Test("A script can add an account in the terminal authenticator app and enable back-channel requests")
     func script() async throws {
         let file = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -7,12 +7,12 @@ import Testing
 @testable import PushAuthenticatorApp
 
 @MainActor
-@Suite("The pushes of the push authenticator app", .timeLimit(.minutes(5)))
+@Suite("Pushes in the push authenticator app", .timeLimit(.minutes(5)))
 struct PushTests {
     private static let first = Data(repeating: 0xA1, count: 32)
     private static let second = Data(repeating: 0xB2, count: 32)
 
-    /// An app that receives pushes.
+    /// Returns an app with Jane's account, and the pushes that it receives.
     private func receiving(_ sandbox: Sandbox) async throws -> (PhoneVisit, AsyncStream<PushPayload>) {
         let visit = try PhoneVisit(sandbox)
         let pushes = visit.receivePushes(token: Self.first)
@@ -21,7 +21,7 @@ struct PushTests {
         return (visit, pushes)
     }
 
-    @Test("A push in the foreground shows its request once, and one of another app is ignored")
+    @Test("The push authenticator app shows the request of a foreground push once, and ignores a push of another app")
     func foreground() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -35,13 +35,13 @@ struct PushTests {
             #expect(visit.model.requests.count == 1 && request.application == "Direct Authentication App")
             await visit.model.answer(request.id, .approve())
             #expect(try await signIn.outcome() == .tokens)
-            // The push arrives late a second time.
+            // The push arrives a second time, after the answer.
             #expect(await visit.model.didReceive(push))
             #expect(visit.model.requests.isEmpty)
         }
     }
 
-    @Test("A tapped notification shows its request before an older one")
+    @Test("A tapped notification shows its request before an older request")
     func tapped() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -61,7 +61,7 @@ struct PushTests {
         }
     }
 
-    @Test("Approve and deny on the notification answer the request", arguments: [PushAction.approve, PushAction.deny])
+    @Test("The actions Approve and Deny on a notification approve and deny the sign-in", arguments: [PushAction.approve, PushAction.deny])
     func action(_ action: String) async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -77,7 +77,7 @@ struct PushTests {
         }
     }
 
-    @Test("Approve on the notification opens a request with a number challenge")
+    @Test("If a request has a number challenge, the action Approve on the notification opens the request instead of approving the request")
     func actionWithNumber() async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -89,7 +89,7 @@ struct PushTests {
         }
     }
 
-    @Test("A tapped notification closes settings and forms for its request")
+    @Test("A tapped notification closes open settings and forms, and shows the request")
     func tappedBehind() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -114,7 +114,7 @@ struct PushTests {
         }
     }
 
-    @Test("A tapped notification keeps a running form open, which shows the request")
+    @Test("While a form waits for an approval, a tapped notification keeps the form open, and the form shows the request")
     func tappedUnderWay() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -135,7 +135,7 @@ struct PushTests {
     }
 
     @Test(
-        "A tap or response on a notification reports if the request is no longer pending",
+        "If a request is no longer pending, a tap or an action on its notification shows an error and sends no response",
         arguments: [PushAction.review, PushAction.approve, PushAction.deny], [true, false])
     func late(action: String, wasAnswered: Bool) async throws {
         try await withSandbox { sandbox in
@@ -147,7 +147,7 @@ struct PushTests {
                 await visit.model.answer(try #require(visit.model.shownRequest).id, .deny())
                 #expect(try await signIn.outcome() == .refused("access_denied"))
             } else {
-                // It has expired, but by less than clocks may differ.
+                // The request has expired, but by less than the allowed clock skew.
                 sandbox.advance(by: 301)
                 signIn.cancel()
             }
@@ -159,7 +159,9 @@ struct PushTests {
         }
     }
 
-    @Test("A response on a notification that cannot be sent shows the request", arguments: [PushAction.approve, PushAction.deny])
+    @Test(
+        "If the connection breaks during an action on a notification, the app shows an error and the request, and the user can answer again",
+        arguments: [PushAction.approve, PushAction.deny])
     func actionFails(_ action: String) async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -175,7 +177,7 @@ struct PushTests {
         }
     }
 
-    @Test("A response on a notification during another one shows its request")
+    @Test("While another action is in progress, an action on a notification sends no response, and the app shows the request")
     func actionWhileBusy() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -198,13 +200,13 @@ struct PushTests {
         }
     }
 
-    @Test("A request that arrives during a fetch can be answered")
+    @Test("A request that arrives by push during a fetch of requests stays visible and can be answered")
     func whileFetching() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
             let model = visit.model
             try await visit.enroll(.john)
-            // The pending requests of the first account are known, those of the second are not yet.
+            // The response for the first account arrives; the response for the second account is delayed.
             sandbox.inject(Fault(.contentType("application/json"), at: "notifications"))
             sandbox.inject(Fault(.delay(60), at: "notifications"))
             async let retrieved: Void = model.retrieve()
@@ -223,7 +225,7 @@ struct PushTests {
         }
     }
 
-    @Test("The next push goes to a new push token, and the old one is dead")
+    @Test("After the push authenticator app updates its push token, the next push is sent to the new token")
     func newToken() async throws {
         try await withSandbox { sandbox in
             let (visit, _) = try await receiving(sandbox)
@@ -232,13 +234,13 @@ struct PushTests {
             #expect(visit.model.errorMessage == nil)
             let signIn = try await visit.signInElsewhere()
             #expect(await visit.model.didReceive(try #require(await pushes.first())))
-            #expect(sandbox.pushGateway.received.last?.deviceToken.hasPrefix("b2b2") == true)
+            #expect(sandbox.pushGateway.received.map { $0.deviceToken.prefix(4) } == ["b2b2"])
             await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
             #expect(try await signIn.outcome() == .tokens)
         }
     }
 
-    @Test("A forged push, or one for an unknown account, is reported and not shown")
+    @Test("A forged push, or a push for a removed account, causes an error and shows no request")
     func untrusted() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -255,7 +257,7 @@ struct PushTests {
         }
     }
 
-    /// Returns the same challenge with another signature.
+    /// Returns the same push with another signature of the challenge.
     private static func forged(_ push: PushPayload) -> PushPayload {
         PushPayload(
             push.userInfo.mapValues { value in

@@ -8,9 +8,9 @@ import Wording
 @testable import PushAuthenticatorApp
 
 @MainActor
-@Suite("The requests of the push authenticator app", .timeLimit(.minutes(5)))
+@Suite("Requests in the push authenticator app", .timeLimit(.minutes(5)))
 struct RequestTests {
-    @Test("A request shows the app and its origin, and approving it completes the sign-in")
+    @Test("A push request shows the app, the place and the time, and an approval completes the sign-in")
     func approve() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -28,7 +28,7 @@ struct RequestTests {
         }
     }
 
-    @Test("A denial refuses the sign-in, with or without a report", arguments: [false, true])
+    @Test("If the user denies a request, with or without a report, the sign-in fails with access_denied", arguments: [false, true])
     func deny(isSuspicious: Bool) async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -40,7 +40,7 @@ struct RequestTests {
         }
     }
 
-    @Test("With a number challenge, the right number signs in, and an approval without one is not sent")
+    @Test("For a number challenge, an approval with the correct number signs the user in, and an approval without a number is not sent")
     func number() async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -58,7 +58,7 @@ struct RequestTests {
         }
     }
 
-    @Test("A wrong number ends the sign-in")
+    @Test("If the user picks a wrong number in the push authenticator app, the sign-in fails with access_denied")
     func wrongNumber() async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -74,7 +74,9 @@ struct RequestTests {
         }
     }
 
-    @Test("User verification asks for the PIN, and a wrong one does not approve", arguments: ["1234", "9999"])
+    @Test(
+        "If user verification is required, the push authenticator app asks for the PIN, and a wrong PIN fails the sign-in",
+        arguments: ["1234", "9999"])
     func verified(pin: String) async throws {
         try await withSandbox(.withVerification) { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -96,7 +98,9 @@ struct RequestTests {
         }
     }
 
-    @Test("With preferred verification, a wrong PIN approves without it and is reported")
+    @Test(
+        "If user verification is preferred, an approval with a wrong PIN still signs the user in, and the app reports the failed verification"
+    )
     func wrongPIN() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -114,7 +118,7 @@ struct RequestTests {
         }
     }
 
-    @Test("Cancelling the PIN refuses the sign-in with a notice, even with preferred verification")
+    @Test("If the user cancels the PIN, the sign-in fails and the app shows the reason, even if user verification is only preferred")
     func unverified() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -133,7 +137,7 @@ struct RequestTests {
         }
     }
 
-    @Test("A response that fails without a network can be repeated")
+    @Test("An approval that fails because the connection breaks can be sent again")
     func offline() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -152,7 +156,8 @@ struct RequestTests {
     }
 
     @Test(
-        "A request that was answered elsewhere is reported at the response, and removed at the next fetch", arguments: [true, false])
+        "If a request was answered elsewhere, the app shows an error at a response, and removes the request at the next fetch",
+        arguments: [true, false])
     func answeredElsewhere(isAnsweredHere: Bool) async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -170,7 +175,7 @@ struct RequestTests {
             } else {
                 await here.retrieve()
                 #expect(here.notice == "No requests" && here.errorMessage == nil)
-                // A late press of the button.
+                // The user presses the button too late.
                 await here.answer(request.id, .approve())
                 #expect(here.errorMessage == "This request is no longer pending.")
             }
@@ -179,7 +184,7 @@ struct RequestTests {
         }
     }
 
-    @Test("A back-channel request is shown with its message, and gets the response")
+    @Test("The push authenticator app shows a back-channel request with its message, and after an approval the client gets tokens")
     func backchannel() async throws {
         try await withSandbox(.withBackchannel) { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -198,7 +203,7 @@ struct RequestTests {
         }
     }
 
-    @Test("The times of a request are in the app's language and the user's time zone")
+    @Test("The push authenticator app shows the times of a request in the app's language and the user's time zone")
     func times() throws {
         func times(_ language: String, _ zone: String) throws -> [String: String] {
             let wording = Wording(bundle: resources, language: language)
@@ -211,7 +216,7 @@ struct RequestTests {
         #expect(try times("de", "Asia/Tokyo")["Zeit"] == "02:46:40")
     }
 
-    @Test("An expired request is no longer shown")
+    @Test("Approving an expired request shows an error and removes the request")
     func expired() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -227,7 +232,7 @@ struct RequestTests {
         }
     }
 
-    @Test("During a response, no other one is sent")
+    @Test("While a response to a request is in progress, the push authenticator app sends no second response")
     func busy() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -245,7 +250,7 @@ struct RequestTests {
         }
     }
 
-    @Test("A device without pushes polls for requests")
+    @Test("A device that receives no pushes polls for requests")
     func listening() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)

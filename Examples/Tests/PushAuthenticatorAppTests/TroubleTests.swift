@@ -6,9 +6,9 @@ import Testing
 @testable import PushAuthenticatorApp
 
 @MainActor
-@Suite("The push authenticator app when something is wrong", .timeLimit(.minutes(5)))
+@Suite("Failures in the push authenticator app", .timeLimit(.minutes(5)))
 struct TroubleTests {
-    @Test("Offline, a fetch and a setting report the failure, change nothing, and work later")
+    @Test("If the connection breaks, a fetch or a settings change shows an error and changes nothing, and succeeds when repeated later")
     func offline() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -42,7 +42,9 @@ struct TroubleTests {
         }
     }
 
-    @Test("If one account cannot be fetched, its known requests stay and the other accounts are fetched")
+    @Test(
+        "If the requests of one account cannot be fetched, the account's known requests stay, and the requests of other accounts are fetched"
+    )
     func partlyOffline() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -67,14 +69,14 @@ struct TroubleTests {
                 #expect(model.errorMessage == nil)
             }
             for signIn in signIns { #expect(try await signIn.outcome() == .tokens) }
-            // One account has no pending request, and the state of the other is unknown.
+            // The request for one account succeeds without pending requests; the request for the other account fails.
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "notifications"))
             await model.retrieve()
             #expect(model.requests.isEmpty && model.notice == nil && model.errorMessage?.isEmpty == false)
         }
     }
 
-    @Test("A suspended account is shown as such until it is reactivated")
+    @Test("The push authenticator app shows an account as suspended until the account is reactivated")
     func suspended() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -95,7 +97,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("An account that was removed at the organization is reported and removed locally")
+    @Test("The push authenticator app shows that the organization deleted an account, and the user can remove the account from the device")
     func removedElsewhere() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -114,7 +116,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("During an operation, no button starts another one")
+    @Test("While an operation runs in the push authenticator app, no button starts another operation")
     func busy() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -140,7 +142,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("A form is sent once")
+    @Test("If the user presses a form's buttons again while the form is being sent, only one account is added")
     func submittedTwice() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -159,6 +161,7 @@ struct TroubleTests {
             #expect(await sandbox.moveOn(by: 5) { model.progress == nil })
             await submitted
             #expect(model.accounts.count == 1 && model.change == nil, "\(model.errorMessage ?? "")")
+            #expect(sandbox.requests.count { $0.grantType == "password" } == 1)
         }
     }
 }

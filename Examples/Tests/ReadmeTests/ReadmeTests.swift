@@ -2,9 +2,9 @@ import ExampleTestSupport
 import Foundation
 import Testing
 
-@Suite("The page of the examples")
+@Suite("README of the example apps")
 struct ReadmeTests {
-    /// The user's actions in each app; a script runs them without a terminal.
+    /// The user's actions in each app, as scripts that run without a terminal.
     private static let visits = [
         "DirectAuthTerminal": """
         type jane.doe@example.com
@@ -26,7 +26,7 @@ struct ReadmeTests {
         press Sign Out
         expect Forgot password
         """,
-        // The name of the organization's file.
+        // The prefix is the name of the organization's file.
         "two-factors-ClassicTerminal": """
         expect Forgot password
         type john.roe@example.com
@@ -38,7 +38,7 @@ struct ReadmeTests {
     ]
 
     @Test(
-        "The README's commands run unchanged against its sandbox",
+        "The commands in the README of the example apps run unchanged",
         .enabled(
             "The page's commands are run on Linux, with unshare (and leave to use it), ip and curl, after the package's own tests",
             Readme.isEnabled),
@@ -67,7 +67,9 @@ struct ReadmeTests {
         #expect(status == 0, "\(text)")
     }
 
-    @Test("The README's Swift code compiles", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/env")))
+    @Test(
+        "The Swift code in the README of the example apps has no syntax errors",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/env")))
     func code() async throws {
         let folder = URL.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -82,7 +84,8 @@ struct ReadmeTests {
         }
     }
 
-    /// The commands of the README in an order for one user: the phone is ready before the app that needs it, and approves while the app waits.
+    /// Returns a shell script with the commands of the README. A phone is ready before the app that needs it, and approves while the app
+    /// waits.
     private func shell(_ readme: Readme) throws -> String {
         var sandbox: [String] = []
         var phones: [String] = []
@@ -100,7 +103,7 @@ struct ReadmeTests {
             guard !sandbox.isEmpty else { return }
             #expect(waiting.count == approvals.count, "Each sign-in that waits is approved.")
             script += [": >sandbox.out", "\(sandbox[0]) >sandbox.out 2>&1 & sandbox=$!", "seen 'Press Ctrl-C' sandbox.out"]
-            // The result of a visit depends on the organization.
+            // The script of an app depends on the organization.
             script.append("export VISIT=\(sandbox[0].firstMatch(of: /([^ \/]+)\.yaml/).map { "\($0.1)-" } ?? "")")
             #expect(!apps.isEmpty, "No app uses “\(sandbox[0])”.")
             script += phones + apps
@@ -133,7 +136,7 @@ struct ReadmeTests {
         return script.joined(separator: "\n") + "\n"
     }
 
-    /// Runs a built product in place of `swift run`; an app gets the script of its visit.
+    /// A shell script that replaces `swift run` and runs the built product. An app gets the script with the user's actions.
     private static let swiftRun = """
         #!/usr/bin/env bash
         set -euo pipefail

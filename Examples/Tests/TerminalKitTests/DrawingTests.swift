@@ -4,10 +4,10 @@ import Wording
 
 @testable import TerminalKit
 
-@Suite("Drawing")
+@Suite("Drawing on the terminal")
 @MainActor
 struct DrawingTests {
-    @Test("Control and direction characters are not drawn")
+    @Test("TerminalKit draws no control character and no direction override of a text")
     func attackersText() {
         let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
             Screen("\u{1B}]0;title\u{7}", alert: nil) {
@@ -25,7 +25,7 @@ struct DrawingTests {
         #expect(stage.frame.canvas.text.contains("a\u{FFFD}[2Jb\u{FFFD}31mc\u{FFFD}d\u{FFFD}"))
     }
 
-    @Test("Only changed cells are sent")
+    @Test("TerminalKit sends only changed cells to the terminal")
     func changes() {
         var canvas = Canvas(size: .standard)
         canvas.draw("Name [Jan]", column: 2, row: 3)
@@ -36,7 +36,7 @@ struct DrawingTests {
         #expect(painter.paint(canvas, cursor: (12, 3)) == "\u{1B}[?25l\u{1B}[4;12He]\u{1B}[4;13H\u{1B}[?25h")
     }
 
-    @Test("Wide characters are replaced completely")
+    @Test("TerminalKit replaces both cells of a wide character")
     func wide() {
         var canvas = Canvas(size: .standard)
         canvas.draw("🎉x", column: 0, row: 0)
@@ -47,7 +47,7 @@ struct DrawingTests {
         #expect(painter.paint(canvas, cursor: nil) == "\u{1B}[?25l\u{1B}[1;1Hab")
     }
 
-    @Test("Without colours, bold text stays bold")
+    @Test("Without colors, TerminalKit still draws bold text as bold")
     func noColour() {
         var canvas = Canvas(size: .standard)
         canvas.draw("error", column: 0, row: 0, Attributes(isBold: true, colour: .red))
@@ -57,7 +57,7 @@ struct DrawingTests {
     }
 
     @Test(
-        "Texts break at spaces, and long words anywhere",
+        "TerminalKit breaks texts at spaces, and breaks words that are longer than a line",
         arguments: [
             ("one two three", 7, ["one two", "three"]), ("abcdefgh", 3, ["abc", "def", "gh"]), ("", 5, [""]),
             ("a bcdefg", 3, ["a", "bcd", "efg"]),
@@ -67,7 +67,7 @@ struct DrawingTests {
         #expect(TextWidth.wrap(text, columns: columns) == lines)
     }
 
-    @Test("A screen that is longer than the terminal scrolls to the focus")
+    @Test("A screen that is longer than the terminal scrolls to the focused element")
     func longScreen() {
         let stage = Stage(size: TerminalSize(columns: 40, rows: 10), wording: .init(bundle: .main, language: "en"), changed: {}) {
             Screen("Long") {
@@ -80,7 +80,7 @@ struct DrawingTests {
         #expect(stage.lines[1].hasSuffix("↑ more"))
     }
 
-    @Test("A picture is drawn completely or not at all", arguments: [(22, false), (23, true)])
+    @Test("TerminalKit draws a QR code completely, or shows a text if the terminal is too small", arguments: [(22, false), (23, true)])
     func picture(lines: Int, isTooTall: Bool) {
         let picture = (1...lines).map { String(repeating: "▀▄", count: 10) + " \($0)" }
         let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
@@ -94,7 +94,9 @@ struct DrawingTests {
         #expect(!stage.frame.canvas.text.contains("▀"), "It is too wide for this.")
     }
 
-    @Test("Every terminal size can be drawn", arguments: [(20, 6), (21, 7), (40, 10), (80, 24), (200, 60)])
+    @Test(
+        "A TerminalKit screen with long texts fits terminals from 20 by 6 to 200 by 60 cells, with and without an alert",
+        arguments: [(20, 6), (21, 7), (40, 10), (80, 24), (200, 60)])
     func sizes(columns: Int, rows: Int) {
         let model = SampleModel()
         model.name = String(repeating: "long ", count: 30)
@@ -107,7 +109,7 @@ struct DrawingTests {
         }
     }
 
-    @Test("A field shows the end of a long text and the cursor")
+    @Test("A field shows the end of a text that is longer than the field, with the cursor")
     func longField() throws {
         let model = SampleModel()
         model.name = String(repeating: "0123456789", count: 6) + "END"

@@ -4,10 +4,10 @@ import Wording
 
 @testable import TerminalKit
 
-@Suite("Keys on a screen")
+@Suite("Keys on a terminal screen")
 @MainActor
 struct InteractionTests {
-    @Test("Typed text goes to the focused field at the cursor")
+    @Test("Typed text is inserted into the focused field at the cursor")
     func typing() {
         let model = SampleModel()
         let stage = stage(model)
@@ -25,7 +25,7 @@ struct InteractionTests {
         #expect(model.name == "ane", "What is before the cursor goes.")
     }
 
-    @Test("A letter is a shortcut outside of fields only")
+    @Test("A letter key presses the button with that shortcut only if no text field has the focus")
     func shortcuts() {
         let model = SampleModel()
         let stage = stage(model)
@@ -36,7 +36,7 @@ struct InteractionTests {
         #expect(model.log == ["go", "stop"])
     }
 
-    @Test("A disabled button is skipped, and neither its letter nor Return presses it")
+    @Test("A disabled button gets no focus, and neither its letter key nor Return presses the button")
     func disabled() {
         let model = SampleModel()
         let stage = stage(model)
@@ -64,7 +64,7 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains(">[ Stop s ]") })
     }
 
-    @Test("During an operation that a letter started, Return presses no other button")
+    @Test("A button that a letter key pressed keeps the focus while it is disabled, and Return does nothing until the focus moves")
     func busyByLetter() {
         var (isBusy, isAsked, log) = (false, false, [String]())
         let stage = Stage(size: .standard, wording: Wording(bundle: .main, language: "en"), changed: {}) {
@@ -81,7 +81,7 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains(">( Refresh r )") })
         stage.press(.enter)
         #expect(log.isEmpty)
-        // The earlier element has the focus: a new request must be seen first, and its first button is harmless.
+        // The new request is above the other elements and has the focus. Its first button is harmless.
         isAsked = true
         stage.update(tick: nil)
         stage.press(.enter)
@@ -90,7 +90,7 @@ struct InteractionTests {
         #expect(log == ["deny", "out"])
     }
 
-    @Test("Tab goes round, Shift-Tab goes back")
+    @Test("Tab moves the focus from the last element to the first, and Shift-Tab moves the focus from the first element to the last")
     func focus() {
         let model = SampleModel()
         let stage = stage(model)
@@ -100,7 +100,7 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains("Name   >[") })
     }
 
-    @Test("Two equal buttons and two fields each get the focus and their own keys")
+    @Test("Each of two fields or two buttons with the same title can get the focus and the keys that the user presses")
     func alike() {
         var log: [String] = []
         var texts = ["", ""]
@@ -128,7 +128,7 @@ struct InteractionTests {
         #expect(focused() == [2], "Tab goes round past them.")
     }
 
-    @Test("Equal buttons of an alert can each be reached")
+    @Test("Each of several buttons with the same title in an alert can be pressed")
     func alikeInAlert() {
         var log: [Int] = []
         let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
@@ -138,7 +138,7 @@ struct InteractionTests {
         #expect(log == [1, 2, 3, 1])
     }
 
-    @Test("The cursor of a removed text does not carry over to the next one")
+    @Test("After the text of a field is removed, the old cursor position does not apply to the next text")
     func cursorOfFormerText() {
         let model = SampleModel()
         let stage = stage(model)
@@ -150,7 +150,7 @@ struct InteractionTests {
         #expect(model.name == "John")
     }
 
-    @Test("Return in a field moves to the next one, or submits the form")
+    @Test("Return in a field moves the focus to the next field, and in the last field submits the form")
     func submit() {
         let model = SampleModel()
         let stage = stage(model)
@@ -162,7 +162,7 @@ struct InteractionTests {
         #expect(stage.frame.canvas.text.contains("••••_"))
     }
 
-    @Test("Arrow keys select a row, and Return opens it")
+    @Test("The arrow keys select a row of a list, and Return opens the selected row")
     func list() {
         let model = SampleModel()
         let stage = stage(model)
@@ -180,7 +180,7 @@ struct InteractionTests {
         #expect(stage.frame.canvas.text.contains(">[x] Switch"))
     }
 
-    @Test("During an alert, keys go to its buttons only, and Esc presses the last one")
+    @Test("While an alert is open, keys reach only the alert's buttons, and Esc presses the last button")
     func alert() {
         let model = SampleModel()
         let stage = stage(model)
@@ -196,7 +196,7 @@ struct InteractionTests {
         #expect(model.secret == "x", "The focus is where it was.")
     }
 
-    @Test("An alert with a destructive first button always focuses its last button")
+    @Test("An alert whose first button is destructive always opens with the focus on its last button")
     func destructiveAlert() {
         var (isAsked, log) = (false, [String]())
         let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
@@ -222,7 +222,7 @@ struct InteractionTests {
         #expect(log == ["kept", "deleted", "kept"], "Where the focus was in a former alert counts no more.")
     }
 
-    @Test("Esc goes back, Ctrl-C quits from anywhere")
+    @Test("Esc runs the screen's back action, and Ctrl-C quits the app")
     func ending() {
         let model = SampleModel()
         let stage = stage(model)
@@ -234,7 +234,7 @@ struct InteractionTests {
         }
     }
 
-    @Test("Arrow keys scroll a long text up to its end")
+    @Test("The keys Down, Page Down and End scroll a long text to its end")
     func scrolling() {
         let text = (1...30).map { "line \($0)" }.joined(separator: "\n")
         var pressed = 0

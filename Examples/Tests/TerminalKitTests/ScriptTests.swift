@@ -4,7 +4,7 @@ import Wording
 
 @testable import TerminalKit
 
-@Suite("Scripts")
+@Suite("Scripts of the terminal apps")
 @MainActor
 struct ScriptTests {
     @Test("Each line of a script is a step, except empty lines and comments")
@@ -20,13 +20,15 @@ struct ScriptTests {
         #expect(script.steps.map(\.line) == [3, 4, 5, 6, 7, 8, 9, 10])
     }
 
-    @Test("The error for an invalid line names it", arguments: ["tipe x", "key nokey", "expect", "within soon", "within 0", "show it"])
+    @Test(
+        "The error for an invalid line of a script contains the line and its number",
+        arguments: ["tipe x", "key nokey", "expect", "within soon", "within 0", "show it"])
     func problems(line: String) throws {
         let problem = try #require(throws: Script.Problem.self) { try Script("show\n\(line)") }
         #expect(problem.line == 2 && problem.text == line)
     }
 
-    @Test("A script types, presses, waits, and prints the expected text")
+    @Test("A script can type, press and wait, and prints the screen with the expected text")
     func play() async throws {
         let model = SampleModel()
         var printed: [String] = []
@@ -47,7 +49,7 @@ struct ScriptTests {
     }
 
     @Test(
-        "A text that does not appear in time ends the script, which prints the screen",
+        "If a step of a script does not succeed in time, the script fails and prints the screen and the line number",
         arguments: ["expect Never", "press Go", "gone Sample"])
     func unmet(step: String) async throws {
         let model = SampleModel()
@@ -60,7 +62,7 @@ struct ScriptTests {
         #expect(model.log.isEmpty)
     }
 
-    @Test("Control characters are not printed, in titles and on screens")
+    @Test("A script prints no control character from the title or the content of a screen")
     func attackersText() async throws {
         var printed: [String] = []
         let player = ScriptPlayer(size: .standard, wording: Wording(bundle: .main, language: "en"), print: { printed.append($0) }) {
@@ -72,7 +74,7 @@ struct ScriptTests {
         #expect(printed.allSatisfy { !$0.contains("\u{1B}") && !$0.contains("\u{9B}") && !$0.contains("\u{202E}") })
     }
 
-    @Test("Ctrl-C ends a script, as it ends the app, and nothing after it is done")
+    @Test("The key Ctrl-C ends a script successfully, and later steps are not run")
     func quit() async throws {
         let model = SampleModel()
         let player = ScriptPlayer(size: .standard, wording: Wording(bundle: .main, language: "en"), print: { _ in }) { model.screen }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Wording
 
-@Suite("The texts of the apps")
+@Suite("Texts of the example apps")
 struct TextsTests {
     static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -20,7 +20,7 @@ struct TextsTests {
         return try #require(list as? [String: String])
     }
 
-    @Test("Each text is in both languages with the same placeholders", arguments: folders)
+    @Test("Each text of the example apps exists in English and German with the same placeholders", arguments: folders)
     func languages(folder: URL) throws {
         let (english, german) = (try Self.texts(folder, "en"), try Self.texts(folder, "de"))
         #expect(Set(english.keys) == Set(german.keys))
@@ -32,7 +32,7 @@ struct TextsTests {
         }
     }
 
-    @Test("Each text of the sources exists, and none is unused", arguments: folders)
+    @Test("Each text that the example apps use is in the string table, and no text in the string table is unused", arguments: folders)
     func used(folder: URL) throws {
         let keys = Set(try Self.texts(folder, "en").keys)
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
@@ -42,7 +42,7 @@ struct TextsTests {
         for key in keys { #expect(sources.contains("\"\(key)\""), "\(folder.lastPathComponent): no source uses “\(key)”") }
     }
 
-    @Test("Values replace the placeholders unchanged")
+    @Test("Values replace the placeholders of a text unchanged")
     func values() {
         let wording = Wording(bundle: .main, language: "en")
         #expect(wording("a %@ b %@", "1", "%@") == "a 1 b %@")
@@ -51,7 +51,7 @@ struct TextsTests {
     }
 
     @Test(
-        "The language comes from the environment",
+        "The language of the example apps comes from LC_ALL, LC_MESSAGES or LANG, in this order",
         arguments: [
             (["LANG": "de_CH.UTF-8"], "de"), (["LANG": "C.UTF-8"], "en"), ([:], "en"), (["LC_ALL": "POSIX", "LANG": "de"], "en"),
             (["LC_ALL": "", "LC_MESSAGES": "fr", "LANG": "de"], "fr"),

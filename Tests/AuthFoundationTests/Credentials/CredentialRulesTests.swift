@@ -8,8 +8,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Collects events until a certain one arrives.
 extension AsyncStream<Credential.Event> {
+    /// Returns the names of the first events, up to this number.
     func first(_ count: Int) async -> [String] {
         var names: [String] = []
         if count == 0 { return names }
@@ -40,12 +40,12 @@ extension Credential.Event {
 struct CredentialRulesTests {
     private let folder = TemporaryFolder()
 
-    /// Runs the test with its own storage.
+    /// Runs the test with its own storage of this kind.
     private func with(_ kind: StorageKind, session: ScriptedIssuer = ScriptedIssuer(), _ body: () async throws -> Void) async throws {
         try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(), operation: body)
     }
 
-    @Test("The first stored token becomes the default, and later ones do not", arguments: StorageKind.allCases)
+    @Test("The first stored credential becomes the default credential, and later credentials do not", arguments: StorageKind.allCases)
     func firstBecomesDefault(_ kind: StorageKind) async throws {
         try await with(kind) {
             #expect(Credential.default == nil)
@@ -57,7 +57,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("Setting the default stores a credential that is not stored", arguments: StorageKind.allCases)
+    @Test("Making an unstored credential the default stores the credential", arguments: StorageKind.allCases)
     func storesByDefault(_ kind: StorageKind) async throws {
         try await with(kind) {
             let credential = try await Credential(token: .fixture(id: "a"))
@@ -72,7 +72,20 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("Setting the default to nil keeps the credential", arguments: StorageKind.allCases)
+    @Test("The event of a new default contains the credential, even if this run of the app has not loaded its stored token")
+    func unloadedDefault() async throws {
+        try await with(.vault) {
+            try Credential.store(.fixture(id: "a"))
+            try Credential.store(.fixture(id: "b"))
+        }
+        try await with(.vault) {
+            let events = Credential.events
+            Credential.default = try await Credential(token: .fixture(id: "b"))
+            #expect(await events.first(1) == ["default b"])
+        }
+    }
+
+    @Test("Setting the default credential to nil keeps the credential in the storage", arguments: StorageKind.allCases)
     func forgetsDefault(_ kind: StorageKind) async throws {
         try await with(kind) {
             let first = try Credential.store(.fixture(id: "a"))
@@ -85,7 +98,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("remove() deletes the token, clears the default, and throws the second time", arguments: StorageKind.allCases)
+    @Test("remove() deletes the credential and clears the default, and a second remove() throws an error", arguments: StorageKind.allCases)
     func removes(_ kind: StorageKind) async throws {
         try await with(kind) {
             let credential = try Credential.store(.fixture(id: "a"), tags: ["x": "y"])
@@ -102,7 +115,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("Removing another credential keeps the default", arguments: StorageKind.allCases)
+    @Test("Removing a credential that is not the default does not change the default credential", arguments: StorageKind.allCases)
     func removesOther(_ kind: StorageKind) async throws {
         try await with(kind) {
             let first = try Credential.store(.fixture(id: "a"))
@@ -111,7 +124,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("One token has one credential object until it is removed", arguments: StorageKind.allCases)
+    @Test("A stored token has only one Credential object until the credential is removed", arguments: StorageKind.allCases)
     func keepsIdentity(_ kind: StorageKind) async throws {
         try await with(kind) {
             let credential = try Credential.store(.fixture(id: "a"))
@@ -132,7 +145,7 @@ struct CredentialRulesTests {
         #expect(one != other)
     }
 
-    @Test("Storing a token twice is an error", arguments: StorageKind.allCases)
+    @Test("Storing the same token twice throws duplicateTokenAdded", arguments: StorageKind.allCases)
     func refusesDuplicates(_ kind: StorageKind) async throws {
         try await with(kind) {
             try Credential.store(.fixture())
@@ -159,7 +172,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("A credential's tags are stored and survive a refresh", arguments: StorageKind.allCases)
+    @Test("A credential's tags can be changed, and a refresh keeps the tags", arguments: StorageKind.allCases)
     func keepsTags(_ kind: StorageKind) async throws {
         let session = ScriptedIssuer()
         session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
@@ -175,7 +188,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("A client of another app is rejected")
+    @Test("A credential cannot be created with a client that has another client ID")
     func refusesForeignClient() async throws {
         let client = OAuth2Client(issuerURL: try url(ScriptedIssuer.base), clientId: "other", scope: "openid")
         await #expect(throws: CredentialError.incorrectClientConfiguration) {
@@ -183,7 +196,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("A found credential can be used by a second process at the same time")
+    @Test("A credential in the vault can be used after a restart")
     func survivesRestart() async throws {
         try await with(.vault) { try Credential.store(.fixture(), tags: ["a": "b"]) }
         try await with(.vault) {
@@ -196,7 +209,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("The synchronous interface works from the main actor, from tasks, and from the actor's own code")
+    @Test("The synchronous Credential API works from the main actor, from concurrent tasks and from the credential actor")
     func worksFromAnywhere() async throws {
         try await with(.memory) {
             try await MainActor.run { _ = try Credential.store(.fixture(id: "a")) }
@@ -217,7 +230,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("Stores of parallel tests are isolated")
+    @Test("Credential.withStorage isolates the storages of concurrent tasks")
     func isScoped() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<20 {

@@ -18,7 +18,7 @@ struct LogsEndpointTests {
         try await PushServer.with(PushOrganization(classic: policy), body)
     }
 
-    /// Signs in and fails to, a second apart from each other, so that the log has lines with several outcomes.
+    /// Sends correct and wrong sign-ins, one second apart, so that the log has lines with several outcomes.
     private static func fill(_ server: PushServer, rounds: Int) async throws {
         for _ in 0..<rounds {
             for password in [PushOrganization.janesPassword, "wrong-password"] {
@@ -61,7 +61,7 @@ struct LogsEndpointTests {
         return (ids, pages)
     }
 
-    @Test("An event has the published members, with the user as its actor and values that clients accept")
+    @Test("A system log event names the user as actor, and its version, severity, timestamp and outcome reason have the documented format")
     func shape() async throws {
         try await Self.with { server in
             try await Self.fill(server, rounds: 1)
@@ -91,7 +91,8 @@ struct LogsEndpointTests {
         }
     }
 
-    @Test("The token may follow SSWS without a space, and other callers learn nothing")
+    @Test(
+        "The system log endpoint accepts SSWS without a space before the API token, and checks the permission before the query parameters")
     func authorization() async throws {
         try await Self.with { server in
             #expect(try await Self.get(server, authorization: "SSWS\(Self.reader)").status == 200)
@@ -109,7 +110,7 @@ struct LogsEndpointTests {
         }
     }
 
-    @Test("Pages of both orders contain each line once, and the last page of a bounded query has no next link")
+    @Test("System log pages contain each event once in either sort order, and the last page of a bounded query has no next link")
     func pages() async throws {
         try await Self.with { server in
             try await Self.fill(server, rounds: 12)
@@ -131,7 +132,21 @@ struct LogsEndpointTests {
         }
     }
 
-    @Test("A query without an end always has a next page, which returns lines that are written later")
+    @Test("A page cursor outside the since or until bound of a system log query returns no events beyond that bound")
+    func foreignCursor() async throws {
+        try await Self.with { server in
+            try await Self.fill(server, rounds: 3)
+            let all = try #require(try await Self.get(server).json.arrayValue)
+            let (first, last) = (try #require(all.first?["uuid"]?.stringValue), try #require(all.last?["uuid"]?.stringValue))
+            let middle = try #require(all[all.count / 2]["published"]?.stringValue)
+            let since = try await Self.get(server, "?since=\(middle)&after=\(first)").json.arrayValue ?? []
+            #expect(!since.isEmpty && since.allSatisfy { ($0["published"]?.stringValue ?? "") >= middle })
+            let until = try await Self.get(server, "?until=\(middle)&after=\(last)&sortOrder=DESCENDING").json.arrayValue ?? []
+            #expect(!until.isEmpty && until.allSatisfy { ($0["published"]?.stringValue ?? "") < middle })
+        }
+    }
+
+    @Test("A system log query without an end time always has a next link, and the next page returns events that are logged later")
     func polling() async throws {
         try await Self.with { server in
             try await Self.fill(server, rounds: 1)
@@ -149,7 +164,7 @@ struct LogsEndpointTests {
         }
     }
 
-    @Test("A change by an administrator has the administrator as actor and the user as target")
+    @Test("The system log event of a change by an administrator names the administrator as actor and the user as target")
     func administrator() async throws {
         try await Self.with { server in
             let jane = try #require(try await server.engine.user(login: PushOrganization.jane))
@@ -163,7 +178,7 @@ struct LogsEndpointTests {
     }
 
     @Test(
-        "An invalid parameter gets the error code of its kind",
+        "An invalid system log parameter returns 400 with E0000030 for a date, E0000031 for a filter and E0000001 for any other parameter",
         arguments: [
             ("since=yesterday", "E0000030"), ("until=2026-13-45T00:00:00Z", "E0000030"), ("limit=-1", "E0000001"),
             ("limit=1001", "E0000001"), ("limit=ten", "E0000001"), ("limit=99999999999999999999", "E0000001"),
@@ -181,7 +196,7 @@ struct LogsEndpointTests {
     }
 }
 
-@Suite("Filters of the management API")
+@Suite("System log filters of the management API")
 struct LogFilterTests {
     private static let event: JSONValue = [
         "eventType": "user.mfa.factor.activate", "severity": "INFO", "count": 3, "isNew": true, "none": .null,
@@ -190,7 +205,7 @@ struct LogFilterTests {
     ]
 
     @Test(
-        "A filter selects an event by its attributes",
+        "A system log filter selects an event only if the event's attributes match the expression",
         arguments: [
             (#"eventType eq "user.mfa.factor.activate""#, true), (#"eventType eq "USER.mfa.factor.activate""#, false),
             (#"eventType sw "user.mfa""#, true), (#"eventType ew "activate""#, true), (#"eventType co "factor""#, true),
@@ -209,7 +224,7 @@ struct LogFilterTests {
     }
 
     @Test(
-        "An expression outside the grammar is invalid",
+        "The system log filter parser rejects an invalid expression",
         arguments: [
             "", " ", "a", "a eq", "a eq b", #"a eq "b"#, #"a eq 'b'"#, #"a zz "b""#, #"a eq "b" c"#, #"a eq "b" and"#, #"and a eq "b""#,
             #"(a eq "b""#, #"a eq "b")"#, #"a..b eq "c""#, #".a eq "b""#, #"a.b.c.d.e.f eq "c""#, #"published eq "x""#,
@@ -219,7 +234,7 @@ struct LogFilterTests {
         #expect(throws: LogFilter.Invalid.self) { try LogFilter(parsing: expression) }
     }
 
-    @Test("Deep nesting and long expressions are refused without a crash")
+    @Test("The system log filter parser rejects expressions that are too long or too deeply nested")
     func limits() throws {
         let deep = String(repeating: "(", count: 1_000) + #"a eq "b""# + String(repeating: ")", count: 1_000)
         #expect(throws: LogFilter.Invalid.self) { try LogFilter(parsing: deep) }
@@ -230,19 +245,32 @@ struct LogFilterTests {
         #expect(try !LogFilter(parsing: wide).selects(Self.event))
     }
 
-    @Test("No sequence of bytes crashes the parser")
+    @Test("5,000 random expressions do not crash the system log filter parser")
     func noise() {
         var random = SeededBytes(seed: 7)
+        var parsed = [true: 0, false: 0]
         let pieces = ["a", "eq", "and", "not", "(", ")", "\"", "\\", " ", "1", "-", ".", "true", "pr", "\u{0}", "ü"]
         for _ in 0..<5_000 {
-            let text = (0..<random.below(20)).map { _ in pieces[random.below(pieces.count)] }.joined(
+            var text = (0..<random.below(20)).map { _ in pieces[random.below(pieces.count)] }.joined(
                 separator: random.below(2) == 0 ? "" : " ")
-            _ = (try? LogFilter(parsing: text))?.selects(Self.event)
+            if random.below(4) == 0 { text += String(decoding: (0..<random.below(8)).map { _ in UInt8(random.below(256)) }, as: UTF8.self) }
+            // A quarter of the expressions begins with a valid one.
+            let valid = #"severity eq "INFO""#
+            if random.below(4) == 0 { text = text.isEmpty ? valid : "\(valid) and \(text)" }
+            guard let filter = try? LogFilter(parsing: text) else {
+                parsed[false, default: 0] += 1
+                continue
+            }
+            parsed[true, default: 0] += 1
+            let negated = try? LogFilter(parsing: "not (\(text))")
+            #expect(negated?.selects(Self.event) == !filter.selects(Self.event), "\(text.debugDescription)")
         }
+        // Both paths of the parser ran.
+        #expect(parsed.values.allSatisfy { $0 > 0 }, "\(parsed)")
     }
 }
 
-/// A small generator, the same in every run.
+/// A small generator of pseudorandom bytes, which are the same in every run.
 private struct SeededBytes {
     private var state: UInt64
 

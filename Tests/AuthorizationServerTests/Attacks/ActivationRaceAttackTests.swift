@@ -33,7 +33,7 @@ struct ActivationRaceAttackTests {
         try await ClassicClient(server).post("", ["token": .string(token)])
     }
 
-    /// Sets the first password in an activation that was begun.
+    /// Sets the first password in an activation.
     private static func finish(
         _ server: PushServer, _ begun: WireResponse, _ password: String = password
     ) async throws -> WireResponse {
@@ -56,7 +56,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("Of several concurrent activations with one token, exactly one begins, and the account gets exactly one password")
+    @Test("If several requests use one activation token at once, exactly one activation begins, and exactly one password is set")
     func parallelActivations() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -67,7 +67,7 @@ struct ActivationRaceAttackTests {
                         && begun.allSatisfy { $0.status == 200 || $0.status == 401 })
                 let winner = try #require(begun.first { $0.status == 200 })
                 #expect(try ClassicStatus(winner).name == "PASSWORD_RESET")
-                // The activation that began is finished several times, with different passwords.
+                // Concurrent requests finish the same activation, each with another password.
                 let finished = try await withThrowingTaskGroup(of: (Int, String).self) { group in
                     for index in 1...6 {
                         let password = "First-Horse-\(index)"
@@ -101,7 +101,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("An activation that races with a newer token cannot finish, and the newer token activates the account")
+    @Test("An activation that begins while a newer activation token is issued cannot finish, and the newer token activates the account")
     func activationAgainstToken() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -122,30 +122,42 @@ struct ActivationRaceAttackTests {
 
     @Test("An activation that races with a deactivation leaves the account deactivated and starts no session")
     func activationAgainstDeactivation() async throws {
-        for _ in 0..<Self.rounds {
+        // The first two rounds are the two possible orders; the others are races.
+        for round in 0..<Self.rounds {
             try await Self.with { server in
                 let id = try await Self.newcomer(server).id
                 let context = RequestContext(now: server.clock.now, requestID: "deactivation")
                 let begun = try await Self.begin(server, try await Self.token(server))
+                @Sendable func deactivate() async throws {
+                    _ = try await server.engine.setStatus(userID: id, to: .deactivated, context: context)
+                }
+                if round == 1 { try await deactivate() }
                 async let finishing = Self.finish(server, begun)
-                async let deactivating = server.engine.setStatus(
-                    userID: id, to: .deactivated, context: context)
+                if round == 0 { _ = try await finishing }
+                async let deactivating: Void = deactivate()
                 let (finished, _) = try await (finishing, deactivating)
+                #expect(round != 0 || finished.status == 200)
+                #expect(round != 1 || finished.status == 401)
                 #expect(try await Self.newcomer(server).status == .deactivated)
                 #expect(
                     try await ClassicClient(server).signIn(PushOrganization.newcomer, Self.password).status
                         == 401)
-                if let session = try finished.json["sessionToken"]?.stringValue {
-                    let sessions = try await server.wire.call(
-                        "POST", "/api/v1/sessions", headers: [("Content-Type", "application/json")],
-                        body: (["sessionToken": .string(session)] as JSONValue).serialized())
-                    #expect(sessions.status == 401, "\(sessions.body)")
+                guard finished.status == 200 else {
+                    try expectClassicRefusal(finished, 401, "E0000011")
+                    return
                 }
+                // The activation was first, and the deactivation invalidated its session token.
+                let session = try #require(try finished.json["sessionToken"]?.stringValue, "\(finished.body)")
+                let sessions = try await server.wire.call(
+                    "POST", "/api/v1/sessions", headers: [("Content-Type", "application/json")],
+                    body: (["sessionToken": .string(session)] as JSONValue).serialized())
+                #expect(try sessions.status == 401 && sessions.json["errorCode"] == "E0000011", "\(sessions.body)")
+                #expect(sessions["Set-Cookie"] == nil)
             }
         }
     }
 
-    @Test("An activation token is rejected at endpoints for tokens of other kinds, and is not consumed there")
+    @Test("Endpoints for other kinds of tokens reject an activation token and do not consume it")
     func confusion() async throws {
         try await Self.with { server in
             let token = try await Self.token(server)

@@ -71,7 +71,9 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("A breached password is rejected in an administrator's change and in the org file, whose error names the place")
+    @Test(
+        "A breached password is rejected if an administrator sets it or the org file contains it, and the org file error names the entry"
+    )
     func administration() async throws {
         try await Self.with { server, _ in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
@@ -88,11 +90,11 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("Sign-ins and a repeated apply of the org file look up no password in the breach list")
+    @Test("Signing in and applying the same org file again cause no lookup in the breach list")
     func signIn() async throws {
         try await Self.with { server, endpoint in
             let asked = endpoint.received.count
-            // The password of each user of the org file was looked up once, at creation.
+            // The server looked up the password of each user of the org file once, when it created the user.
             #expect(asked == 3)
             #expect(try await DirectClient(server, id: "easy-app").password().status == 200)
             #expect(try await DirectClient(server, id: "easy-app").password(["password": Self.breached]).status == 400)
@@ -106,7 +108,9 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("A password change succeeds while the breach list endpoint fails", arguments: ["", PlainListener.answer(503)])
+    @Test(
+        "A password change to a breached password succeeds while the breach list endpoint fails",
+        arguments: ["", PlainListener.answer(503)])
     func failsOpen(answer: String) async throws {
         // The first three lookups are for the users of the org file: three failures in a row would pause the lookups.
         try await Self.with(answering: [Self.known(), Self.known(), Self.known(), answer]) { server, endpoint in
@@ -121,7 +125,7 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("While the breach list endpoint is down, an org file with 24 new users causes fewer than ten lookups")
+    @Test("While the breach list endpoint is down, applying an org file with 24 new users causes fewer than ten lookups")
     func endpointDown() async throws {
         try await Self.with(answering: [PlainListener.answer(503)]) { server, endpoint in
             let asked = endpoint.received.count

@@ -68,12 +68,14 @@ struct ConnectionFloodAttackTests {
         return configuration
     }
 
-    @Test("Silent connections beyond the limit of an address do not block a new connection from the same address", .onOneServer)
+    @Test(
+        "If connections that send no data reach the per-address limit, the server still answers a new connection from the same address",
+        .onOneServer)
     func silent() async throws {
         try await RunningServer.fresh(configuration: Self.configuration(["max-connections-per-address": "2"])) { running in
             var silent: [HeldConnection] = []
             for _ in 0..<5 { silent.append(try await HeldConnection(running.wire.port)) }
-            // Three of the five are closed once the server has accepted all of them.
+            // The server closes three of the five connections after it has accepted all of them.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for connection in silent { group.addTask { try? await connection.channel.closeFuture.get() } }
                 for _ in 0..<3 { try await group.next() }
@@ -85,10 +87,12 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("A new connection from an address at its limit closes the one that waited longest for its client, even mid-request")
+    @Test(
+        "At the per-address connection limit, a new connection closes the connection that has waited longest for client data, even in mid-request"
+    )
     func longestIdle() async throws {
         try await RunningServer.fresh(configuration: Self.configuration(["max-connections-per-address": "2"])) { running in
-            // One segment: the server has read the beginning of the second request when it answers the first one.
+            // Both requests are in one segment, so the server has read the beginning of the second request when it answers the first one.
             let begun = "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc"
             let first = try await HeldConnection(running.wire.port, sending: HeldConnection.request + begun)
             #expect(try await first.isAnswered)
@@ -102,7 +106,9 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("At an address's limit, connections with a request in progress stay open, and new ones are closed unanswered", .onOneServer)
+    @Test(
+        "At the per-address connection limit, connections with a request in progress stay open, and new connections are closed without a response",
+        .onOneServer)
     func answering() async throws {
         let gate = Gate()
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
@@ -129,7 +135,9 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("An event stream is closed for a new connection from the same address, even with a request queued behind it", .onOneServer)
+    @Test(
+        "At the per-address connection limit, a new connection closes an open event stream, even if another request is queued behind the stream",
+        .onOneServer)
     func eventStreams() async throws {
         let gate = Gate()
         let interceptor: AuthorizationServer.Interceptor = { request, next in
@@ -152,10 +160,13 @@ struct ConnectionFloodAttackTests {
                 #expect(try await stream.isAnswered)
                 streams.append(stream)
             }
+            #expect(streams.allSatisfy { $0.channel.isActive })
             for stream in streams {
                 let next = try await HeldConnection(port, sending: HeldConnection.request)
                 #expect(try await next.isAnswered)
-                if next.channel.isActive { try await stream.channel.closeFuture.get() }
+                // The time limit of the suite ends this wait if the stream stays open.
+                try await stream.channel.closeFuture.get()
+                #expect(next.channel.isActive)
                 await next.close()
                 _ = try await HeldConnection(port, sending: request).isAnswered
             }
@@ -174,14 +185,14 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("A connection that sent its first request in time stays open for the next request")
+    @Test("A connection that sent its first request in time stays open after the first-request timeout")
     func laterRequest() async throws {
         var configuration = try Self.configuration([:])
         configuration.limits.firstRequestTimeout = .seconds(2)
         try await RunningServer.fresh(configuration: configuration) { running in
             let used = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
             #expect(try await used.isAnswered)
-            // The deadline of this later connection is after that of the first one.
+            // This connection began later, so its deadline is later than that of the first connection.
             let late = try await HeldConnection(running.wire.port)
             try await late.channel.closeFuture.get()
             #expect(used.channel.isActive)

@@ -33,7 +33,9 @@ struct NumberTests {
         return try key.get().sign(claims)
     }
 
-    @Test("A trusted issuer's assertion with a time claim out of range is rejected, and numbers in other claims are ignored")
+    @Test(
+        "A trusted issuer's assertion with a time claim out of range is rejected unless iat or nbf is in the past; other numbers are ignored"
+    )
     func assertions() async throws {
         let trusted = TrustedIssuer(issuer: Self.issuer, keys: JSONWebKeySet([try #require(Self.key.get().publicKey)]))
         try await PushServer.with(PushOrganization(trustedIssuers: [trusted])) { server in
@@ -66,7 +68,7 @@ struct NumberTests {
         }
     }
 
-    @Test("A client assertion with exp, iat or nbf out of range is rejected, and a number in auth_time is ignored")
+    @Test("A client assertion with exp, iat or nbf out of range is rejected unless iat or nbf is in the past; auth_time is ignored")
     func clientAssertions() async throws {
         let publicKey = try #require(Self.key.get().publicKey)
         try await RunningServer.fresh { server in
@@ -103,7 +105,7 @@ struct NumberTests {
         }
     }
 
-    @Test("A DPoP proof with iat out of range is rejected, and other numbers in a proof cause no server error")
+    @Test("A DPoP proof with iat out of range is rejected, and numbers out of range in other claims cause no server error")
     func proofs() async throws {
         let limits = RateLimits(perClient: 10_000, perAddress: 10_000, perAddressSignIns: 10_000, perUser: 10_000)
         try await RunningServer.fresh(rateLimits: limits) { server in
@@ -116,7 +118,7 @@ struct NumberTests {
                         "/oauth2/default/v1/token",
                         "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=openid",
                         headers: [("DPoP", proof)])
-                    // `iat` alone decides how old a proof is (RFC 9449 §4.3).
+                    // The server uses only `iat` to determine the age of a proof (RFC 9449 §4.3).
                     #expect(
                         name == "iat" ? response.status == 400 : [200, 400].contains(response.status),
                         "\(name) \(value): \(response.status)")
@@ -126,7 +128,7 @@ struct NumberTests {
         }
     }
 
-    @Test("A token with a number out of range as an ID token hint or an access token causes no server error")
+    @Test("An ID token hint or an access token with a number out of range causes no server error")
     func hints() async throws {
         try await PushServer.with { server in
             let claims: JSONValue = ["iss": "https://id.example.com/oauth2/default", "sub": "jane", "aud": "web-app"]
@@ -149,9 +151,17 @@ struct NumberTests {
         try await RunningServer.fresh(configuration: .init(port: 0, limits: .init(idleTimeout: .milliseconds(300)))) { server in
             for number in HostileNumber.text {
                 for header in ["Content-Length", "X-Forwarded-For", "Max-Forwards", "Retry-After"] {
-                    // No response: the server waits for the body until the idle timeout.
-                    let bytes = try await server.wire.bytes("GET", "/.well-known/openid-configuration", headers: [(header, number)])
-                    #expect(!String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 5"), "\(header) \(number)")
+                    let request =
+                        "GET /.well-known/openid-configuration HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(header): \(number)\r\n\r\n"
+                    let answer = String(decoding: try await server.wire.send(Array(request.utf8)), as: UTF8.self)
+                    let status = answer.prefix { $0 != "\r\n" }
+                    switch (header, UInt64(number)) {
+                    case ("Content-Length", nil): #expect(status.hasPrefix("HTTP/1.1 400 "), "\(number): \(status)")
+                    // The server waits for the body until the idle timeout. A proxy refuses the number.
+                    case ("Content-Length", let length?) where length > Int64.max:
+                        #expect(answer.isEmpty || status.hasPrefix("HTTP/1.1 400 "), "\(number): \(status)")
+                    default: #expect(status == "HTTP/1.1 200 OK", "\(header) \(number)")
+                    }
                 }
             }
             #expect(try await server.wire.get("/health/live").status == 200)
@@ -215,7 +225,7 @@ struct NumberTests {
         "30", "1", "1", "0",
     ]
 
-    @Test("An org file with a number in range in every place is accepted")
+    @Test("An org file whose numbers are all in range is accepted")
     func usualNumbers() throws {
         var yaml = Self.orgFile
         for index in Self.usual.indices.reversed() { yaml = yaml.replacingOccurrences(of: "@\(index)", with: Self.usual[index]) }
@@ -223,7 +233,7 @@ struct NumberTests {
     }
 
     @Test(
-        "An org file with a number out of range is rejected with an error or applied, and never stops the process",
+        "A number out of range in an org file never crashes the process: the file is rejected with an error or applied",
         arguments: usual.indices)
     func configuration(place: Int) async throws {
         for number in HostileNumber.text.map({ $0.removingPercentEncoding ?? $0 }) + ["1000000000d", "9223372036854775807d"] {

@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-/// A remembered device replaces the second factor at the classic API. The attacker knows the user's password, but has no second factor.
+/// An attacker who knows a user's password, but has no second factor. At the classic API, a remembered device replaces the second factor.
 @Suite("Attacks: forged remembered devices")
 struct RememberedDeviceAttackTests {
     private static let device = "9f2c7b1e4d6a4f0b8c3d5e7f90123456"
@@ -74,7 +74,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("Headers other than the cookie, and body members, of an untrusted caller do not identify a remembered device")
+    @Test("A device token that an untrusted caller sends in a body member or in a header other than Cookie identifies no remembered device")
     func otherCarriers() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")
@@ -83,16 +83,20 @@ struct RememberedDeviceAttackTests {
                 "context": ["deviceToken": .string(Self.device)], "deviceToken": .string(Self.device),
             ]
             for headers in [
-                [("X-Device-Token", Self.device)], [("X-Device-Fingerprint", Self.device)],
-                [("Authorization", "SSWS \(Self.device)")],
-                [("Authorization", "SSWS wrong-token-of-a-portal-01234567")],
-                [("Set-Cookie", "DT=\(Self.device)")],
-            ] {
-                let answer = try await ClassicClient(server, headers: headers).signIn(
-                    PushOrganization.jane, PushOrganization.janesPassword, body)
-                let name = answer.status == 200 ? try ClassicStatus(answer).name : "refused"
-                #expect(name == "MFA_REQUIRED" || name == "refused", "\(headers)")
+                [], [("X-Device-Token", Self.device)], [("X-Device-Fingerprint", Self.device)], [("Set-Cookie", "DT=\(Self.device)")],
+            ] as [[(String, String)]] {
+                let status = try await ClassicClient(server, headers: headers).begin(body)
+                #expect(status.name == "MFA_REQUIRED" && status.json["sessionToken"] == nil, "\(headers)")
             }
+            // An unknown API token does not make a trusted caller of a public one: the sign-in is refused.
+            for token in [Self.device, "wrong-token-of-a-portal-01234567"] {
+                let answer = try await ClassicClient(server, headers: [("Authorization", "SSWS \(token)")]).signIn(
+                    PushOrganization.jane, PushOrganization.janesPassword, body)
+                try expectClassicRefusal(answer, 401, "E0000011")
+            }
+            // The same body from a trusted caller identifies the device.
+            let portal = ClassicClient(server, headers: [("Authorization", "SSWS \(Self.portal)")])
+            #expect(try await portal.begin(body).name == "SUCCESS")
         }
     }
 
@@ -124,7 +128,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("A step that proves no second factor does not remember the device")
+    @Test("A classic sign-in step that proves no second factor does not make the server remember the device")
     func unproved() async throws {
         try await Self.with { server in
             let attacker = Self.client(server, "DT=\(Self.device)")
@@ -144,7 +148,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("A sign-in that began on one device remembers that device, not the one that a later request names")
+    @Test("A sign-in remembers the device that began it, even if a later request of the sign-in names another device")
     func exchanged() async throws {
         try await Self.with { server in
             let victim = Self.client(server, "DT=\(Self.device)")

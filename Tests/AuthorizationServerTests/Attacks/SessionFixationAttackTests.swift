@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The attacker starts a sign-in with their own PKCE challenge, plants their `browser` cookie in the victim's browser, and makes the victim
-/// continue on that page. The attacker then knows everything except the victim's input and the server's responses to it.
+/// An attacker who starts a sign-in with a PKCE challenge, plants the cookie `browser` of this sign-in in the victim's browser, and makes
+/// the victim continue on its page. The attacker knows everything except the victim's input and the server's responses to it.
 @Suite("Attacks: session fixation on the sign-in pages")
 struct SessionFixationAttackTests {
     private static let app = WireRelyingParty.readingApp
@@ -33,14 +33,14 @@ struct SessionFixationAttackTests {
         return form
     }
 
-    @Test("An attacker who planted the browser cookie gets no code after the victim signed in on the attacker's page")
+    @Test("An attacker who planted the browser cookie gets no authorization code after the victim signs in on the attacker's page")
     func plantedCookie() async throws {
         try await PushServer.with { server in
             let plot = try await Plot(server, Self.app)
             let form = try Self.password(plot.page)
             let step = try await plot.victim.post(form.action, form.fields)
             #expect(step.status == 303)
-            // Before the victim's browser follows the redirect, and after it.
+            // The attacker tries before the victim's browser follows the redirect, and after it.
             for _ in 1...2 {
                 let stolen = try await plot.attacker.get(plot.address)
                 #expect(stolen.status == 403 && stolen["Location"] == nil && stolen["Set-Cookie"] == nil, "\(stolen.status) \(stolen.body)")
@@ -73,7 +73,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("An attacker's password guesses on the victim's page do not affect the victim's sign-in, and count for the lockout")
+    @Test("An attacker's password guesses on the planted sign-in page do not affect the victim's sign-in, and count towards the lockout")
     func guesses() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -92,7 +92,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A browser that lost the response gets its code by submitting the password again")
+    @Test("A browser that lost the response to its password gets an authorization code by submitting the password again")
     func lostAnswer() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -117,7 +117,7 @@ struct SessionFixationAttackTests {
             let known = try Self.password(plot.page)
             let waiting = try await plot.victim.submit(try await plot.victim.signIn(plot.page), "factor", ["factor": "push"])
             #expect(waiting.body.contains("/events\""))
-            // While the push waits, after it was approved, and after the code was issued.
+            // The attacker tries while the push is pending, after its approval, and after the code was issued.
             #expect(try await plot.attacker.post(known.action, known.fields).status == 403)
             try await phone.approve()
             #expect(try await plot.attacker.post(known.action, known.fields).status == 403)
@@ -128,7 +128,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("If the victim and an attacker both submit the password, only the latest browser continues to the second factor")
+    @Test("If the victim and an attacker both submit the password, only the browser that submitted it last continues to the second factor")
     func latestPassword() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -139,11 +139,17 @@ struct SessionFixationAttackTests {
             // The victim's browser cannot request a push whose approval the attacker could use.
             let form = try WireBrowser.form(choice, "factor")
             #expect(try await plot.victim.post(form.action, form.fields.merging(["factor": "push"]) { $1 }).status == 403)
+            #expect(try await plot.victim.get(plot.address).status == 403)
             #expect(try await phone.waiting().isEmpty)
+            // The attacker's browser was last, so it continues.
+            let last = try await plot.attacker.get(plot.address)
+            #expect(last.status == 200 && last.body.contains("Verify your identity"), "\(last.status) \(last.body)")
+            _ = try await plot.attacker.submit(last, "factor", ["factor": "push"])
+            #expect(try await phone.waiting().count == 1)
         }
     }
 
-    @Test("The request that a double click sends first does not replace the later one, even if the server answers it last")
+    @Test("The first request of a double click does not replace the second request, even if the server answers the first request last")
     func overtakenRequest() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -154,7 +160,7 @@ struct SessionFixationAttackTests {
             server.clock.advance(by: 0.2)
             let later = try await browser.post(form.action, form.fields)
             let kept = browser.cookies
-            // The first request arrived earlier, and its password is checked only now.
+            // The first request arrived earlier, but its password is checked only now.
             server.clock.advance(by: -0.1)
             browser.cookies = before
             let first = try await browser.post(form.action, form.fields)
@@ -234,7 +240,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("Sign-ins in other tabs of the same browser continue after one of them finishes")
+    @Test("When the sign-in in one browser tab finishes, the sign-ins in other tabs can continue")
     func tabs() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -307,7 +313,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A browser can repeat a correct recovery code three times without seeing an old error, and is then refused")
+    @Test("A browser can repeat a correct recovery code three times without an error message, and the next repetition is rejected")
     func recoveryRepeats() async throws {
         try await RecoveryBrowser.with { desk in
             let page = try await desk.ask("sms")

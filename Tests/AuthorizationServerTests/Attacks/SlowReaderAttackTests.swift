@@ -1,6 +1,7 @@
 import AuthorizationServer
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 /// A client that sends requests endlessly and reads no response, so that responses pile up.
@@ -16,7 +17,7 @@ struct SlowReaderAttackTests {
                 .channelOption(ChannelOptions.socketOption(.so_rcvbuf), value: 4_096)
                 .connect(host: "127.0.0.1", port: running.wire.port).get()
             let request = "GET /oauth2/default/.well-known/openid-configuration HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-            // More than all buffers between client and server can hold, so writing ends only when the connection closes.
+            // The requests exceed all buffers between client and server, so writing ends only when the connection closes.
             await #expect(throws: (any Error).self) {
                 for _ in 0..<5_000 {
                     try await channel.writeAndFlush(ByteBuffer(string: String(repeating: request, count: 50)))

@@ -4,19 +4,19 @@ import Testing
 
 @testable import IdentityCore
 
-/// The attacker has the user's password and the keys of the phone that sign without the user: the client instance key and the
-/// proof-of-possession key. Only the user verification key, which the user unlocks, is out of reach.
+/// An attacker who has the user's password and the keys of the phone that sign without the user: the client instance key and the
+/// proof-of-possession key. The attacker does not have the user verification key, which the user must unlock.
 @Suite("Attacks: user verification key of a phone")
 struct UserVerificationKeyAttackTests {
-    /// The change of the user verification key in the attacker's enrolment.
+    /// The change of the user verification key in the attacker's enrollment.
     enum Replacement: CaseIterable, Sendable { case otherKey, noKey }
 
     @Test(
-        "Re-enrolment with the instance key and a password does not replace or remove the user verification key",
+        "Re-enrollment of a phone with the instance key and a password does not replace or remove the user verification key",
         arguments: [PushAuthenticator.UserVerification.required, .preferred], [Replacement.otherKey, .noKey])
     func replacement(policy: PushAuthenticator.UserVerification, replacement: Replacement) async throws {
         try await DeviceServer.with({ $0.authenticators[0].userVerification = policy }) { server in
-            // Both tokens are of a password alone: the user has no second factor yet.
+            // Both tokens are from a sign-in with the password alone, because the user has no second factor yet.
             let (token, attackersToken) = (try await server.accessToken(), try await server.accessToken())
             var phone = try SigningPhone(origin: RunningServer.origin)
             let enrolled = try await server.enroll(phone.enrollment(in: "autphone", userVerification: true), token: token)
@@ -34,7 +34,7 @@ struct UserVerificationKeyAttackTests {
         }
     }
 
-    @Test("Re-enrolment with the instance key and a password adds no user verification key to a phone without one")
+    @Test("Re-enrollment of a phone with the instance key and a password does not add a missing user verification key")
     func addition() async throws {
         try await DeviceServer.with { server in
             let (token, attackersToken) = (try await server.accessToken(), try await server.accessToken())
@@ -48,7 +48,9 @@ struct UserVerificationKeyAttackTests {
         }
     }
 
-    @Test("A two-factor sign-in can replace the user verification key; a re-enrolment that keeps it needs only the password")
+    @Test(
+        "Re-enrollment with a two-factor sign-in can replace the user verification key; re-enrollment that keeps the key needs only the password"
+    )
     func permitted() async throws {
         try await DeviceServer.with({ $0.authenticators[0].userVerification = .required }) { server in
             let (token, weak) = (try await server.accessToken(), try await server.accessToken())

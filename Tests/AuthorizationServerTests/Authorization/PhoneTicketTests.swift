@@ -35,7 +35,7 @@ struct PhoneTicketTests {
 
         func look() async throws -> WireResponse { try await browser.get(address) }
 
-        /// Returns whether the page still waits, as its script sees it.
+        /// Returns whether the page still waits, as the server tells the page's script.
         func isWaiting() async throws -> Bool? { try await browser.get(address + "/events").json["waiting"]?.boolValue }
 
         func exchange(_ changes: [String: String] = [:], server path: String = "/oauth2/v1") async throws -> WireResponse {
@@ -44,12 +44,12 @@ struct PhoneTicketTests {
 
         func accessToken() async throws -> String { try #require(try await exchange().json["access_token"]?.stringValue) }
 
-        /// Enrols a phone with an access token.
+        /// Enrolls a phone with an access token.
         func enroll(_ accessToken: String) async throws -> WirePhone {
             try await WirePhone.enroll(server.wire, clock: server.clock, accessToken: accessToken, .init())
         }
 
-        /// Expects the server to refuse the enrolment of a phone.
+        /// Expects the server to refuse the enrollment of a phone.
         func expectRefused(_ accessToken: String, _ status: Int) async throws {
             let answer = try await WirePhone.enrolling(server.wire, accessToken: accessToken)
             #expect(answer.status == status, "\(answer.body)")
@@ -93,9 +93,9 @@ struct PhoneTicketTests {
             ])
     }
 
-    // MARK: - Enrolment
+    // MARK: - Enrollment
 
-    @Test("A phone enrols by the QR code, the page stops waiting, and a push to the phone is the second factor")
+    @Test("After a phone enrolls by the QR code, the sign-in page stops waiting and accepts a push to the phone as the second factor")
     func setsUp() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -125,7 +125,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("The QR code's address shows a page that names the app, and an unknown authenticator's address gets status 404")
+    @Test("The address in a phone setup QR code shows a page that names the app, and the address of an unknown authenticator returns 404")
     func plainCamera() async throws {
         try await PushServer.with(Self.organization) { server in
             let page = try await server.wire.get("/enroll/autphone1")
@@ -134,7 +134,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("The ticket appears neither in the token response nor in the system log")
+    @Test("The ticket of a phone setup appears neither in the token response nor in the system log")
     func secrecy() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -148,7 +148,7 @@ struct PhoneTicketTests {
 
     // MARK: - Invalid uses
 
-    @Test("A ticket that is exchanged twice is rejected, and the access token of the first exchange is revoked")
+    @Test("The second exchange of a phone setup ticket is rejected, and the access token of the first exchange is revoked")
     func twice() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -163,7 +163,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("Of several concurrent exchanges of one ticket, exactly one yields a token")
+    @Test("Of several concurrent exchanges of one phone setup ticket, exactly one yields an access token")
     func race() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -177,7 +177,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("The access token of a ticket enrols only one phone")
+    @Test("The access token of a phone setup ticket enrolls only one phone")
     func onePhone() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -188,7 +188,9 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("An exchange by another client does not consume the ticket", arguments: ["other-app", "direct-app", "unknown"])
+    @Test(
+        "A phone setup ticket is rejected for another client, and the attempt does not consume the ticket",
+        arguments: ["other-app", "direct-app", "unknown"])
     func wrongClient(client: String) async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -203,7 +205,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("A ticket is valid only at the org server and only for the enrolment scope")
+    @Test("A phone setup ticket is valid only at the org authorization server and only for the enrollment scope")
     func elsewhere() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -216,7 +218,9 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("A ticket expires after ten minutes, or earlier when the password of its sign-in is no longer fresh", arguments: [0.0, 400])
+    @Test(
+        "A phone setup ticket expires after ten minutes, or earlier when the password of its sign-in is no longer fresh",
+        arguments: [0.0, 400])
     func late(pause: TimeInterval) async throws {
         try await PushServer.with(Self.organization) { server in
             let browser = WireBrowser(server.wire)
@@ -235,7 +239,7 @@ struct PhoneTicketTests {
     }
 
     @Test(
-        "A ticket and its access token become invalid when the sign-in stops waiting for the phone",
+        "A phone setup ticket and its access token become invalid when the sign-in stops waiting for the phone",
         arguments: Ending.allCases, [false, true])
     func ended(by ending: Ending, isExchanged: Bool) async throws {
         try await PushServer.with(Self.organization) { server in
@@ -266,7 +270,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("An authenticator app that is set up in the meantime prevents the phone's enrolment")
+    @Test("If the user gets an authenticator app while a sign-in shows a QR code, the enrollment of a phone by the QR code is rejected")
     func appWasFaster() async throws {
         try await PushServer.with(Self.organization) { server in
             let first = try await Showing(server)
@@ -277,7 +281,9 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("Of two sign-ins that show a QR code, the first enrolment invalidates the other sign-in's access token")
+    @Test(
+        "If two sign-ins of a user show a QR code, enrolling a phone in one sign-in invalidates the enrollment access token of the other sign-in"
+    )
     func twoSignIns() async throws {
         try await PushServer.with(Self.organization) { server in
             let (first, second) = (try await Showing(server), try await Showing(server))
@@ -290,7 +296,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("A ticket enrols the phone for the user of its sign-in")
+    @Test("A phone setup ticket enrolls the phone for the user of the sign-in that shows the ticket")
     func whose() async throws {
         try await PushServer.with(Self.organization) { server in
             let johns = try await Showing(server, login: PushOrganization.john, password: PushOrganization.johnsPassword)
@@ -300,7 +306,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("A user with an enrolled phone gets no QR code after the password alone, even by a forged form")
+    @Test("A user with an enrolled phone gets no setup QR code after the password alone, even by a forged form")
     func notBesideAFactor() async throws {
         try await PushServer.with(Self.organization) { server in
             _ = try await server.enroll()
@@ -313,7 +319,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("A session is not enough for a QR code: the page asks for the password again")
+    @Test("A session is not enough for the QR code of a phone setup: the page asks for the password again")
     func notBySession() async throws {
         try await PushServer.with(Self.organization) { server in
             let browser = WireBrowser(server.wire)

@@ -42,7 +42,7 @@ struct RequestParametersTests {
     }
 
     @Test(
-        "With prompt=login consent, in either order, the page asks for password and consent; with prompt=consent, for consent",
+        "For prompt=login consent, in either order, the page asks for password and consent, and for prompt=consent only for consent",
         arguments: [
             ("login consent", true), ("consent login", true), ("consent", false),
         ])
@@ -59,7 +59,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("Without a scope, the server grants its default scopes, and the longest valid state and nonce are returned")
+    @Test("An authorization request without a scope gets the default scopes, and a state and a nonce of the maximum length are returned")
     func defaults() async throws {
         try await PushServer.with { server in
             var definition = PushOrganization().definition(origin: RunningServer.origin)
@@ -82,7 +82,9 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("Without a nonce, the ID token has none, and login_hint fills in the user name without excluding other users")
+    @Test(
+        "An authorization request without a nonce gets an ID token without a nonce, and login_hint fills in a user name that the user can change"
+    )
     func optional() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -115,7 +117,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("Responses with a code or an error are not cached and cause no Referer header")
+    @Test("Authorization responses with a code or an error forbid caching and suppress the Referer header")
     func headers() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -129,7 +131,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("Over the limit of an address, the authorize and PAR endpoints respond with 429 and an API error", .onOneServer)
+    @Test("If an address exceeds its request limit, the authorize and PAR endpoints respond with 429 and an API error", .onOneServer)
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddress = 2
@@ -149,7 +151,7 @@ struct RequestParametersTests {
 @Suite("Authorization codes at the token endpoint (Documentation/Protocol/OAuth.md §2.4.1)")
 struct CodeRequestTests {
     @Test(
-        "Each invalid code exchange gets the status and error code of its mistake",
+        "Each invalid code exchange returns its documented status and error code",
         arguments: [
             (["code": ""], 400, "invalid_request"), (["grant_type": ""], 400, "invalid_request"),
             (["client_id": "unknown"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
@@ -162,7 +164,8 @@ struct CodeRequestTests {
     }
 
     @Test(
-        "A code exchange with a repeated code or verifier is rejected and does not consume the code", arguments: ["code", "code_verifier"])
+        "A code exchange with a repeated code or code_verifier parameter is rejected and does not consume the code",
+        arguments: ["code", "code_verifier"])
     func twice(name: String) async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp

@@ -62,7 +62,7 @@ struct SignInPageTests {
     }
 
     @Test(
-        "The form-action policy contains only the origin or the scheme of the redirect URI",
+        "The form-action directive of a sign-in page contains only the origin or the scheme of the redirect URI",
         arguments: [
             ("https://app.example.com/callback", "https://app.example.com"), ("http://127.0.0.1:80/x", "http://127.0.0.1:80"),
             ("http://[::1]:80/x", "http:"), ("com.example.app:/callback", "com.example.app:"),
@@ -80,7 +80,7 @@ struct SignInPageTests {
             let app = WireRelyingParty.readingApp
             let page = try await app.begin(attacker)
             let address = try WireBrowser.form(page, "cancel").action.replacing("/cancel", with: "")
-            // Login CSRF: the attacker's sign-in in the victim's browser, without cookies and with cookies of its own.
+            // Login CSRF: the victim's browser opens the attacker's sign-in, first without cookies and then with its own cookies.
             #expect(try await victim.get(address).status == 403)
             _ = try await app.begin(victim)
             #expect(try await victim.get(address).status == 403)
@@ -99,7 +99,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("A request with a second session cookie beside the server's own is treated as signed out")
+    @Test("A request with a second session cookie in addition to the server's cookie is treated as signed out")
     func plantedCookie() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -152,7 +152,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("Over the limit of attempts, the page shows an error, and the user can sign in a minute later")
+    @Test("If the user exceeds the limit of sign-in attempts, the page shows an error, and the user can sign in a minute later")
     func limited() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perUser = 2
@@ -168,7 +168,9 @@ struct SignInPageTests {
         }
     }
 
-    @Test("Each address can start a limited number of sign-ins a minute, which do not count against the client's limit", .onOneServer)
+    @Test(
+        "Each address can start a limited number of sign-ins per minute, and these sign-ins do not count against the client's rate limit",
+        .onOneServer)
     func beginnings() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddressSignIns = 3
@@ -185,7 +187,7 @@ struct SignInPageTests {
             #expect(try await browser.get(app.authorizeURL()).status == 429)
             #expect(try await server.wire.post("\(app.base)/authorize", Form.encode(app.parameters())).status == 429)
             #expect(try await browser.post(restart, form.fields).status == 429)
-            // Requests that start no sign-in, and the client's own requests, still succeed.
+            // The limit does not apply to requests that start no sign-in, nor to the client's own requests.
             #expect(try app.error(try await browser.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
             try expectRefusal(try await app.exchange("ac_unknown", server.wire), 400, "invalid_grant")
             server.clock.advance(by: 60)
@@ -193,7 +195,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("A repeated form yields a new code until a code was exchanged; then the page says that the sign-in is finished")
+    @Test("Resubmitting the password form yields a new code until a code is exchanged; then the page says that the sign-in is complete")
     func doubleSubmit() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -216,7 +218,9 @@ struct SignInPageTests {
         }
     }
 
-    @Test("Cancelling sends the app access_denied, restarting discards the proofs, and an expired sign-in is rejected")
+    @Test(
+        "Cancelling a sign-in page sends the app access_denied, restarting discards the entered password, and an expired sign-in is rejected"
+    )
     func leaving() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -280,7 +284,7 @@ struct SignInPageTests {
     }
 
     @Test(
-        "The page's language is the first supported one that the app requests, or else the browser",
+        "The language of a sign-in page is the first supported language that the app requests, or else the first that the browser requests",
         arguments: [
             ("", "", "en"), ("de", "", "de"), ("fr de-CH en", "en", "de"), ("", "fr, en;q=0.5, de;q=0.9", "de"),
             ("", "de;q=0, en;q=0.1", "en"), ("fr", "nonsense;;;,,;q=x", "en"),
@@ -295,7 +299,7 @@ struct SignInPageTests {
     }
 
     @Test(
-        "The log omits addresses that grant access, such as sign-in pages, mailed links and QR codes of factors",
+        "The request log omits addresses that grant access, such as sign-in pages, mailed links and QR codes of factors",
         arguments: [
             ("/signin/reset-password/rt_a-token", "/signin/-"), ("/signin/unlock/rt_a-token", "/signin/-"),
             ("/signin/set-up/at_a-token", "/signin/-"), ("/signin/mail/ml_a-token", "/signin/-"),
@@ -311,7 +315,7 @@ struct SignInPageTests {
         #expect(lines.withLockedValue { lines in !lines.contains { "\($0.1)".contains("a-token") } })
     }
 
-    @Test("The log omits the sign-in's ID in the address of a page, and keeps the addresses of assets")
+    @Test("The request log omits the sign-in's ID in the address of a page, and keeps the addresses of assets")
     func log() async throws {
         let lines = NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>([])
         let logger = Logger(label: "test") { _ in RecordingHandler(lines: lines) }

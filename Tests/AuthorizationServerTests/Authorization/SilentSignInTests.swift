@@ -16,7 +16,7 @@ struct SilentSignInTests {
         return browser
     }
 
-    @Test("An app with a custom URI scheme gets a code from a session only after the user confirms it, each time")
+    @Test("An app with a custom URI scheme gets a code from an existing session only after the user confirms each request")
     func asked() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -34,7 +34,9 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("A loopback redirect needs a confirmation, unless the user entered or approved something in this sign-in")
+    @Test(
+        "A native app with a loopback redirect URI gets a code without the user's confirmation only if the user proved a factor in this sign-in"
+    )
     func loopback() async throws {
         try await PushServer.with(PushOrganization(silentBrowserApp: false)) { server in
             let phone = try await server.enroll()
@@ -51,7 +53,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("A request that was pushed without client authentication still needs the user's confirmation")
+    @Test("An authorization request that a native app pushed without client authentication still requires the user's confirmation")
     func pushed() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -78,7 +80,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("An ID token of an ended session does not replace the confirmation in the next session")
+    @Test("An ID token from a session that the user signed out of does not replace the user's confirmation in the next session")
     func hintOfEndedSession() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -95,7 +97,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("An application that the operator trusts on every device gets a code without confirmation")
+    @Test("A native app that the operator trusts on every device gets a code without the user's confirmation")
     func trusted() async throws {
         try await PushServer.with { server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id
@@ -109,7 +111,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("A native app that brings a session token gets a code without confirmation")
+    @Test("A native app that sends a session token of the user gets a code without the user's confirmation")
     func sessionToken() async throws {
         try await PushServer.with { server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id

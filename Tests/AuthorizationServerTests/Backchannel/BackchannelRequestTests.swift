@@ -43,7 +43,7 @@ struct BackchannelRequestTests {
             #expect(payload["challenge"] == .string(challenge.token))
             #expect(payload["aps"]?["category"] == "OKTA_PUSH_CHALLENGE")
             #expect(payload["aps"]?["alert"]?["body"] == "Help desk asks you to confirm something.")
-            // The signing key is published by the server where the device looks up keys.
+            // The server publishes the signing key at the address at which the device looks up keys.
             let keys = try JSONWebKeySet(try await server.wire.get("\(base)/keys").json)
             let key = try #require(keys.keys.first { $0.keyID == challenge.header["kid"]?.stringValue })
             try JSONWebSignature(parsing: challenge.token).verify(with: VerificationKey(key, algorithm: .rs256))
@@ -62,7 +62,9 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("The client's own ID token identifies the user as a hint; another or invalid ID token gets unknown_user_id")
+    @Test(
+        "A backchannel request accepts the client's own ID token as id_token_hint, and rejects an invalid or foreign ID token with unknown_user_id"
+    )
     func idTokenHint() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -82,7 +84,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("An expired ID token is a valid hint of a backchannel request, and a tampered one is rejected", arguments: bases)
+    @Test("A backchannel request accepts an expired ID token as id_token_hint and rejects a tampered ID token", arguments: bases)
     func expiredHint(base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -93,7 +95,7 @@ struct BackchannelRequestTests {
             let token = try #require(try await desk.post("token", signIn).json["id_token"]?.stringValue)
             let end = try #require(try JSONWebSignature(parsing: token).unverifiedClaims().expiresAt)
             server.clock.advance(by: Double(end) - 1_800_000_000 + 1)
-            // The token has expired: only the hint still accepts it.
+            // The token has expired, so the server accepts it only as a hint.
             let state = try await desk.post("introspect", ["token": token, "token_type_hint": "id_token"])
             #expect(try state.json == ["active": false])
             // The test ends here if the request fails, because the server then sends no push.
@@ -148,11 +150,11 @@ struct BackchannelRequestTests {
         Row(why: "the grant is not enabled", client: .muteDesk, error: "unauthorized_client"),
         Row(why: "the secret is wrong", client: .wrongSecret, status: 401, error: "invalid_client"),
         Row(why: "the client does not authenticate", client: .silentDesk, status: 401, error: "invalid_client"),
-        // Like an unknown name: another answer would reveal that the account exists.
+        // The same error as for an unknown name, because another error would reveal that the account exists.
         Row(why: "the person is not assigned to the client", client: .staffDesk, error: "unknown_user_id"),
     ]
 
-    @Test("Each documented error of a backchannel request has its status and code", arguments: rows)
+    @Test("Each rejected backchannel request returns its documented status and error code", arguments: rows)
     func documented(row: Row) async throws {
         let shared = try await PushServer.refusing()
         for base in Self.bases {
@@ -170,7 +172,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("A backchannel request is rejected if the user's device did not enrol for it, or if push is disabled")
+    @Test("A backchannel request is rejected if the user's device is not enrolled for backchannel requests, or if push is disabled")
     func notEnabled() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN"]))
@@ -184,7 +186,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("Too many backchannel requests to one user get 429 invalid_grant")
+    @Test("After five backchannel requests for one user, the next request gets 429 invalid_grant")
     func personLimit() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))

@@ -11,7 +11,7 @@ import Testing
 struct ClassicPhoneTests {
     private static let twoFactors = ClassicPolicy(signOnPolicy: "two factors")
 
-    @Test("A phone enrolled during a sign-in is the second factor of that sign-in and of later ones")
+    @Test("A phone that is enrolled during a classic sign-in is the second factor of that sign-in and of later sign-ins")
     func setsUp() async throws {
         try await ClassicPhone.with(Self.twoFactors) { client, server in
             let status = try await ClassicPhone.begin(client, try await client.begin(["relayState": "r"]))
@@ -33,7 +33,9 @@ struct ClassicPhoneTests {
         }
     }
 
-    @Test("The enrollment QR code holds the same link as the message, and is not found after a phone redeemed the ticket")
+    @Test(
+        "The QR code of a phone enrollment contains the same link as the enrollment message, and returns 404 after a phone redeems the ticket"
+    )
     func picture() async throws {
         try await ClassicPhone.with(Self.twoFactors) { client, server in
             let status = try await ClassicPhone.begin(client, try await client.begin())
@@ -107,7 +109,7 @@ struct ClassicPhoneTests {
             try expectClassicRefusal(try await send("12"), 400, "E0000098", causes: 1)
             try expectClassicRefusal(try await send("+49 30 5550123", to: "opfOfSomebodyElse000"), 404, "E0000007")
             #expect(try await send("+49 30 5550123").status == 200)
-            // The limit includes other numbers; otherwise the API could send texts to any number.
+            // The limit includes other numbers. Otherwise a client could send texts to any number.
             try expectClassicRefusal(try await send("+49 30 5550124"), 429, "E0000109")
             #expect(try await send(nil, by: "email").status == 200)
             try expectClassicRefusal(try await send(nil, by: "email"), 429, "E0000118")

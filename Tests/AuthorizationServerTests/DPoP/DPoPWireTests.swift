@@ -56,7 +56,7 @@ struct DPoPWireTests {
 
     // MARK: - The token endpoint
 
-    @Test("A client whose first proof lacks the nonce gets one, repeats the request and gets a bound token")
+    @Test("A client whose first DPoP proof lacks a nonce gets a nonce from the server, repeats the request and gets a bound token")
     func dance() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -139,7 +139,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("A bound refresh token requires a proof by its key, and a client registered for DPoP gets no token without a proof")
+    @Test("A DPoP-bound refresh token requires a proof by its key, and a client registered for DPoP gets no token without a proof")
     func refresh() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -162,7 +162,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("After a day the server returns a new DPoP nonce with a successful response, and later rejects the old one")
+    @Test("After a day the server returns a new DPoP nonce with a successful response, and three days later it rejects the old nonce")
     func turn() async throws {
         try await RunningServer.fresh { running in
             let client = try Client(running)
@@ -180,7 +180,7 @@ struct DPoPWireTests {
 
     // MARK: - Userinfo and introspection
 
-    @Test("Userinfo accepts a bound access token with a valid proof, and introspection returns the key thumbprint")
+    @Test("Userinfo accepts a DPoP-bound access token with a valid proof, and introspection returns the key thumbprint")
     func userInfo() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -196,7 +196,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("Introspection returns the key thumbprint of a bound refresh token, and none for an unbound one")
+    @Test("Introspection returns the key thumbprint of a DPoP-bound refresh token, and no thumbprint for an unbound refresh token")
     func boundRefreshToken() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -215,7 +215,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("Userinfo rejects a bound token without a valid proof with 401 and a DPoP challenge that states the reason")
+    @Test("If the DPoP proof is missing or invalid, userinfo rejects a bound token with 401 and a challenge that states the reason")
     func userInfoRefuses() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -260,7 +260,9 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("Userinfo rejects a bearer token with the scheme DPoP and a bound token in a form, and otherwise offers both schemes")
+    @Test(
+        "Userinfo rejects an unbound token with the scheme DPoP and a bound token in a form, and offers both schemes if the token is missing"
+    )
     func schemes() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -278,7 +280,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("A device endpoint rejects a bound token without its proof with 401 and a DPoP challenge")
+    @Test("If the DPoP proof is missing, a device endpoint rejects a bound token with 401 and a DPoP challenge")
     func devices() async throws {
         try await DeviceServer.with({ $0.dpop = DPoPPolicy(requiresNonce: false) }) { server in
             let maker = try ProofMaker()

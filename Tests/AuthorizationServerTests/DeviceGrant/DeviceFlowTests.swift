@@ -50,7 +50,7 @@ extension WireBrowser {
 
 @Suite("Device authorization grant")
 struct DeviceFlowTests {
-    @Test("A device gets its tokens once, after the user enters its code, signs in and allows it")
+    @Test("A device gets its tokens once, after the user enters the user code, signs in and allows the device")
     func happyPath() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -95,7 +95,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A signed-in user does not sign in again but must allow the device, even with the complete verification address")
+    @Test("A signed-in user need not sign in again but must allow the device, even if the opened address contains the user code")
     func singleSignOn() async throws {
         try await PushServer.with { server in
             let signedIn = try await LogoutTests.SignedIn(server)
@@ -113,7 +113,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A second click on Connect gets the session whose cookie the discarded first response carried, for five minutes and not after")
+    @Test("For five minutes, a second click on Connect issues a new session secret if the browser lost the response with the first secret")
     func lostResponse() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -135,7 +135,7 @@ struct DeviceFlowTests {
             browser.cookies["session"] = first
             #expect(try await browser.enter(next).body.contains("name=\"password\""))
 
-            // With the session, the page sends no other secret; without it, it does until five minutes have passed.
+            // With the session's cookie, the response has no new secret. Without it, the response has one until five minutes have passed.
             browser.cookies["session"] = second
             _ = try await browser.submit(question, "device", ["decision": "allow"])
             #expect(browser.cookies["session"] == second)
@@ -167,7 +167,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("If the user denies the device, it gets access_denied once, and a later approval has no effect")
+    @Test("If the user denies a device, the device gets access_denied once, and a later approval has no effect")
     func denied() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -191,12 +191,15 @@ struct DeviceFlowTests {
             let device = WireDevice(server.wire)
             let (code, _) = try await device.begin()
             try expectRefusal(try await device.poll(code), 400, "authorization_pending")
-            server.clock.advance(by: 2)
-            try expectRefusal(try await device.poll(code), 400, "slow_down")
-            server.clock.advance(by: 5)
-            try expectRefusal(try await device.poll(code), 400, "slow_down")
-            server.clock.advance(by: 15)
-            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            // Each wait is one second shorter than the interval, which is then five seconds longer.
+            for wait in [4.0, 9, 14] {
+                server.clock.advance(by: wait)
+                try expectRefusal(try await device.poll(code), 400, "slow_down")
+            }
+            for _ in 0..<2 {
+                server.clock.advance(by: 20)
+                try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            }
         }
     }
 
@@ -220,7 +223,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("If two users enter the same user code, the first decision counts")
+    @Test("If two users enter the same user code, only the first decision has an effect")
     func twoPeople() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -235,7 +238,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Of eight concurrent polls, exactly one gets the tokens")
+    @Test("Of eight concurrent polls with one device code, exactly one gets the tokens")
     func pollingRace() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -262,7 +265,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A poll by another client, at another server or with another code is rejected and does not consume the code")
+    @Test("A device poll by another client, at another server or with a wrong code is rejected and does not consume the device code")
     func swapped() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -311,7 +314,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A user who restarts the sign-in can still connect the device, and cancelling connects no device")
+    @Test("A user who restarts the sign-in can still connect the device, even if another browser cancels a sign-in for the same user code")
     func restart() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -371,7 +374,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("After thirty wrong user codes in a minute, even the right one is rejected until the minute is over", .onOneServer)
+    @Test("After thirty wrong user codes in a minute, even the correct user code is rejected until the minute has passed", .onOneServer)
     func guessing() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -391,7 +394,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("The activation page escapes the user code from its address")
+    @Test("The device activation page escapes the user code in its address")
     func escaping() async throws {
         try await PushServer.with { server in
             let page = try await server.wire.get("/activate?user_code=%22%3E%3Cscript%3Ealert(1)")

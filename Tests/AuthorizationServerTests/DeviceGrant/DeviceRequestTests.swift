@@ -1,12 +1,13 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Device authorization requests (Documentation/Protocol/OAuth.md §2.8)")
 struct DeviceRequestTests {
     @Test(
-        "An invalid device authorization request returns the OAuth error of its defect",
+        "An invalid device authorization request returns the OAuth error for its invalid parameter or client",
         arguments: [
             (["scope": ""], 400, "invalid_scope"), (["scope": "openid nothing"], 400, "invalid_scope"),
             (["client_id": "unknown"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
@@ -18,7 +19,7 @@ struct DeviceRequestTests {
         try expectRefusal(try await WireDevice(server.wire).authorize(changes), status, error)
     }
 
-    @Test("The device authorization endpoint accepts only POST forms without repeated parameters, and ignores unknown ones")
+    @Test("The device authorization endpoint accepts only POST forms without repeated parameters, and ignores unknown parameters")
     func shapes() async throws {
         let server = try await PushServer.refusing().server
         #expect(try await server.wire.get("/oauth2/default/v1/device/authorize").status == 405)
@@ -33,7 +34,9 @@ struct DeviceRequestTests {
         #expect(try await server.wire.post("/oauth2/unknown/v1/device/authorize", "client_id=tv-app&scope=openid").status == 404)
     }
 
-    @Test("The parameter acr_values can require a second factor that the policy does not, and the ID token has the acr")
+    @Test(
+        "In a device authorization request, acr_values can require two factors although the policy requires one, and the ID token contains the acr"
+    )
     func contextClass() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -50,7 +53,8 @@ struct DeviceRequestTests {
         }
     }
 
-    @Test("Device authorization requests and polls over the limit of an address return 429 as an API error", .onOneServer)
+    @Test(
+        "If an address exceeds its request limit, device authorization requests and device polls return 429 and an API error", .onOneServer)
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddress = 1

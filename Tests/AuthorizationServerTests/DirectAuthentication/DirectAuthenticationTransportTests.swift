@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("HTTP requests to the challenge endpoints")
@@ -61,7 +62,7 @@ struct DirectAuthenticationTransportTests {
         }
     }
 
-    @Test("The challenge endpoints ignore the parameters of the query", arguments: endpoints)
+    @Test("The challenge endpoints ignore query parameters", arguments: endpoints)
     func query(endpoint: String) async throws {
         let response = try await RunningServer.with { running in
             try await running.wire.post("\(DirectClient.custom)/\(endpoint)?client_id=password-app", "channel_hint=push")
@@ -70,7 +71,7 @@ struct DirectAuthenticationTransportTests {
     }
 
     @Test(
-        "A challenge endpoint returns 429 with all three rate limit headers over the limit of an address", .onOneServer,
+        "If an address exceeds its request limit, a challenge endpoint returns 429 with all three rate limit headers", .onOneServer,
         arguments: endpoints)
     func addressLimit(endpoint: String) async throws {
         let limits = RateLimits(perClient: 100, perAddress: 1, perAddressSignIns: 100, perUser: 100)
@@ -110,7 +111,7 @@ struct DirectAuthenticationTransportTests {
         #expect(document["backchannel_token_delivery_modes_supported"] == ["poll"])
     }
 
-    @Test("The endpoints that clients derive from the token endpoint's URL exist, and that URL has one /token and no query")
+    @Test("The endpoints that clients derive from the token endpoint exist, and the token endpoint's URL contains /token once and no query")
     func derivedEndpoints() async throws {
         try await RunningServer.with { running in
             for path in ["/.well-known/openid-configuration", "/oauth2/default/.well-known/openid-configuration"] {

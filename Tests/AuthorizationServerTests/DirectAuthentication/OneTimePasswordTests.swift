@@ -44,7 +44,7 @@ struct OneTimePasswordTests {
     }
 
     @Test(
-        "A password returns mfa_required, and a valid authenticator app code then returns tokens once",
+        "If the policy requires two factors, a password returns mfa_required, and an authenticator app code then returns tokens once",
         arguments: [DirectClient.custom, DirectClient.org])
     func secondFactor(_ base: String) async throws {
         try await PushServer.with { server in
@@ -78,7 +78,8 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("A code as the first factor gets tokens if one factor is enough, and access_denied if two are required")
+    @Test(
+        "An authenticator app code as the first factor gets tokens if one factor is enough, and access_denied if two factors are required")
     func firstFactor() async throws {
         try await PushServer.with { server in
             let app = try await App(server)
@@ -110,7 +111,9 @@ struct OneTimePasswordTests {
         Row(why: "the client is unknown", client: "unknown", changes: [:], status: 401, error: "invalid_client"),
     ]
 
-    @Test("A rejected code as the second factor returns its documented error and keeps the mfa_token (OAuth.md §2.4.10, §2.16)")
+    @Test(
+        "A rejected request with a one-time password as the second factor returns its documented error and keeps the mfa_token valid (OAuth.md §2.4.10)"
+    )
     func secondFactorErrors() async throws {
         try await PushServer.with { server in
             let app = try await App(server)
@@ -134,7 +137,7 @@ struct OneTimePasswordTests {
         Row(why: "the grant is not enabled", client: "other-app", changes: [:], error: "unauthorized_client"),
     ]
 
-    @Test("A rejected code as the first factor returns its documented error (OAuth.md §2.4.10, §2.16)")
+    @Test("A rejected request with a one-time password as the first factor returns its documented error (OAuth.md §2.4.10, §2.16)")
     func firstFactorErrors() async throws {
         try await PushServer.with { server in
             let app = try await App(server)

@@ -2,7 +2,7 @@ import JOSE
 import TestSupport
 import Testing
 
-@Suite("Push polling")
+@Suite("Push polling at the token endpoint")
 struct PollingTests {
     /// A push that a client polls for, as the first or the second factor.
     struct Wait: Sendable, CustomTestStringConvertible {
@@ -23,7 +23,8 @@ struct PollingTests {
     static let waits = [Wait(isFirstFactor: true), Wait(isFirstFactor: false)]
 
     @Test(
-        "A poll at the interval gets authorization_pending, a faster one slow_down, and neither ends the wait", .onOneServer,
+        "A push poll after the interval gets authorization_pending, an earlier push poll gets slow_down, and the sign-in stays pending in both cases",
+        .onOneServer,
         arguments: waits)
     func pace(wait: Wait) async throws {
         try await PushServer.with { server in
@@ -50,7 +51,7 @@ struct PollingTests {
         }
     }
 
-    @Test("A code is consumed when it returns tokens, and the next poll gets invalid_grant", arguments: waits)
+    @Test("An oob_code is consumed when a poll returns tokens, and the next poll gets invalid_grant", arguments: waits)
     func usedUp(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -61,7 +62,7 @@ struct PollingTests {
         }
     }
 
-    @Test("After an unanswered challenge expires, every poll gets expired_token and an approval is rejected", arguments: waits)
+    @Test("After an unanswered push challenge expires, every poll gets expired_token, and an approval is rejected", arguments: waits)
     func expired(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -79,7 +80,7 @@ struct PollingTests {
         }
     }
 
-    @Test("A poll after the challenge expired gets expired_token even if the user approved in time", arguments: waits)
+    @Test("A poll after the push challenge expires gets expired_token, even if the user approved the push in time", arguments: waits)
     func approvedAndExpired(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -90,7 +91,7 @@ struct PollingTests {
         }
     }
 
-    @Test("A denial returns access_denied once, and a later approval is rejected", arguments: waits)
+    @Test("After the user denies a push, the next poll gets access_denied, and a later approval is rejected", arguments: waits)
     func denied(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -107,7 +108,7 @@ struct PollingTests {
     // MARK: - Bindings of the secrets
 
     @Test(
-        "A poll without the mfa_token or the oob_code gets invalid_request, and does not consume them",
+        "A push poll that omits the mfa_token or the oob_code gets invalid_request and consumes neither secret",
         arguments: [["mfa_token": ""], ["oob_code": ""], ["mfa_token": "", "oob_code": ""]])
     func missing(changes: [String: String]) async throws {
         try await PushServer.with { server in
@@ -120,7 +121,9 @@ struct PollingTests {
         }
     }
 
-    @Test("Unknown or swapped secrets, or secrets of another grant, get invalid_grant and do not consume the right ones")
+    @Test(
+        "A push poll with unknown or swapped secrets, or secrets of another grant, gets invalid_grant and does not consume the valid secrets"
+    )
     func mixedUp() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -176,7 +179,7 @@ struct PollingTests {
         }
     }
 
-    @Test("A poll gets access_denied if the access policy does not allow the grant")
+    @Test("A push poll gets access_denied if the access policy does not allow the grant")
     func accessPolicy() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

@@ -8,7 +8,9 @@ struct SecondFactorPushTests {
     private static let secondFactor = JSONValue.string(PushOrganization.secondFactorOOB)
     static let bases = [DirectClient.custom, DirectClient.org]
 
-    @Test("A password that is not enough returns 403 mfa_required with exactly four string members", arguments: bases)
+    @Test(
+        "If the policy requires two factors, a correct password returns 403 mfa_required with exactly four string members", arguments: bases
+    )
     func multiFactorRequired(base: String) async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -59,7 +61,7 @@ struct SecondFactorPushTests {
             let client = DirectClient(server, base: base)
             let scope = "openid profile email offline_access"
             let pending = try await client.begin(["scope": scope])
-            // Clients poll at once.
+            // Clients poll at once after the challenge.
             try expectRefusal(try await client.poll(pending, ["scope": scope]), 400, "authorization_pending")
             try await phone.approve()
             server.clock.advance(by: 5)
@@ -80,7 +82,7 @@ struct SecondFactorPushTests {
             #expect(id["amr"] == ["pwd", "okta_verify", "swk", "mfa"])
             #expect(id["iat"] == 1_800_000_005)
             #expect(id["exp"] == 1_800_003_605)
-            // The time of the approval, not of the poll.
+            // The auth_time is the time of the approval, not of the poll.
             #expect(id["auth_time"] == 1_800_000_000)
             #expect(id["acr"] == nil)
             #expect(id["nonce"] == nil)
@@ -96,7 +98,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("The claim auth_time is earlier than iat, even if approval and tokens are in the same second")
+    @Test("The claim auth_time is earlier than iat, even if the tokens are issued in the same second as the approval")
     func authenticationTime() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -127,11 +129,11 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("Both tokens have the requested acr, and a refreshed ID token keeps acr, auth_time and amr")
+    @Test("The ID token and the access token have the requested acr, and a refreshed ID token keeps acr, auth_time and amr")
     func contextClass() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
-            // The client requires one factor, and acr_values require two.
+            // The client's policy requires one factor, but acr_values requires two factors.
             let client = DirectClient(server, id: "easy-app")
             let acr = "urn:okta:loa:2fa:any"
             let pending = try await client.begin(["acr_values": "unknown \(acr)", "scope": "openid offline_access"])
@@ -149,7 +151,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("The tokens have the scopes of the password request, and the poll cannot widen them")
+    @Test("The tokens of a push sign-in have the scopes of the password request, and the poll cannot add scopes")
     func scopes() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -162,7 +164,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("Additional parameters of the official client are ignored in every request")
+    @Test("The server ignores additional parameters that the official client sends with every request of a push sign-in")
     func additionalParameters() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -206,7 +208,9 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("Without a device, a user gets access_denied, or unmet_authentication_requirements for acr_values")
+    @Test(
+        "A user without a second factor gets access_denied if the policy requires two factors, or unmet_authentication_requirements if acr_values require two"
+    )
     func noDevice() async throws {
         try await PushServer.with { server in
             try expectRefusal(try await DirectClient(server).password(), 400, "access_denied")
@@ -216,7 +220,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("The mfa_token of a stolen password alone gets no tokens with any grant")
+    @Test("An mfa_token that an attacker obtained with a stolen password gets no tokens with any grant")
     func passwordAlone() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()

@@ -9,7 +9,7 @@ import Testing
 struct HeldPollPaceTests {
     private static let wait25 = [("Prefer", "wait=25")]
 
-    @Test("A server that holds polls announces an interval of one second")
+    @Test("A server that holds polls announces a polling interval of one second")
     func interval() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -43,7 +43,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("A poll that comes too soon after a held poll began gets slow_down, and the held poll stays held")
+    @Test("A second poll before the polling interval has passed gets slow_down, and the first poll stays held")
     func tooSoon() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()
@@ -57,7 +57,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("A second poll after the interval releases the held poll and takes its place")
+    @Test("A second poll after the interval ends the held poll with authorization_pending, and the server holds the second poll instead")
     func replaced() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()
@@ -73,7 +73,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("A held poll counts once against the rate limit, although it is decided again at the end of the wait")
+    @Test("A held poll counts once against the rate limit, although the server evaluates it again at the end of the wait")
     func rateLimit() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()
@@ -93,7 +93,8 @@ struct HeldPollPaceTests {
     }
 
     @Test(
-        "Over an address's limit of held polls, a poll gets slow_down at once, and polls at the longer interval get authorization_pending")
+        "At the per-address limit of held polls, a further poll gets slow_down at once, and later polls at the longer interval get authorization_pending"
+    )
     func full() async throws {
         let options = HeldPollServer.Options(limits: .init(connectionsPerAddress: 8))
         try await HeldPollServer.with(options) { server in
@@ -107,7 +108,7 @@ struct HeldPollPaceTests {
                 let response = try await server.poll(pending[4], Self.wait25)
                 try expectRefusal(response, 400, "slow_down")
                 #expect(response["Preference-Applied"] == nil && server.polls.count == 4)
-                // A client adds five seconds to its interval of one.
+                // A client adds five seconds to its interval of one second.
                 for _ in 0..<2 {
                     await server.clock.advanceOnceWatched(by: 6)
                     try expectRefusal(try await server.poll(pending[4], Self.wait25), 400, "authorization_pending")

@@ -13,7 +13,9 @@ struct MessageCostTests {
         return organization
     }
 
-    @Test("The startup announcement names the allowed countries and the limit, or warns if all countries are allowed")
+    @Test(
+        "The startup announcement for texts and calls names the allowed countries and the message limit, or warns if all countries are allowed"
+    )
     func announcement() throws {
         let open = try #require(Self.telephony.announcement(for: Self.organization(nil)))
         #expect(open.isWarning && open.text.contains("every country") && open.text.contains("calling_codes"))

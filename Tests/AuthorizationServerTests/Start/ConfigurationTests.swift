@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import IdentityCore
 import Testing
 
 @testable import AuthorizationServer
@@ -9,7 +10,7 @@ import Testing
 struct ConfigurationTests {
     private typealias Configuration = AuthorizationServer.Configuration
 
-    @Test("Without settings, the server listens on port 8080 of the loopback interface, without TLS")
+    @Test("Without any settings, the server listens on port 8080 of the loopback interface, without TLS")
     func defaults() throws {
         let configuration = try Configuration(commandLine: [:])
         #expect(configuration.host == "127.0.0.1")
@@ -19,7 +20,7 @@ struct ConfigurationTests {
         #expect(configuration.storePath == "data/countersign.sqlite")
     }
 
-    @Test("The command line overrides the environment, and the environment overrides the file")
+    @Test("Server settings on the command line override environment variables, and environment variables override the org file")
     func precedence() throws {
         let file = ["port": "1", "host": "file", "data": "file", "log-level": "debug"]
         let environment = ["COUNTERSIGN_PORT": "2", "COUNTERSIGN_HOST": "environment", "PORT": "9", "COUNTERSIGN_LOG_LEVEL": "error"]
@@ -30,7 +31,7 @@ struct ConfigurationTests {
         #expect(configuration.logLevel == "error")
     }
 
-    @Test("Settings are read from COUNTERSIGN_ environment variables")
+    @Test("Server settings are read from COUNTERSIGN_ environment variables")
     func everyKey() throws {
         let configuration = try Configuration(
             commandLine: [:],
@@ -54,7 +55,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A configuration error names the key and a correction",
+        "An invalid server setting is reported with its key and a correction",
         arguments: [
             (["port": "http"], "port", "'http' is no number from 0 to 65535."),
             (["port": "65536"], "port", "'65536' is no number from 0 to 65535."),
@@ -72,49 +73,49 @@ struct ConfigurationTests {
         #expect(error?.message.contains(fix) == true, "\(error?.message ?? "")")
     }
 
-    @Test("An unknown key in the file is rejected by name")
+    @Test("An unknown key in the configuration file causes an error that names the key")
     func unknownKey() {
         let error = #expect(throws: ConfigurationError.self) { try Configuration(commandLine: [:], file: ["prot": "80"]) }
         #expect(error?.key == "prot")
     }
 
-    @Test("The master key does not appear in dumps, descriptions or errors")
+    @Test("The master key does not appear in dumps, descriptions or errors of the server configuration")
     func secrecy() throws {
         let configuration = try Configuration(commandLine: ["master-key": "Canary+Canary"], environment: [:])
         var dumped = ""
         dump(configuration, to: &dumped)
         #expect(!dumped.contains("Canary"))
         #expect(!"\(configuration)".contains("Canary"))
-        let error = #expect(throws: ConfigurationError.self) { try configuration.loadMasterKey() }
+        let error = #expect(throws: ConfigurationError.self) { try configuration.loadMasterKeys() }
         #expect(error?.description.contains("Canary") == false)
     }
 
-    @Test("The master key is created once, readable by its owner only, and not replaced if a database exists")
+    @Test("The master key file is created once, is readable only by its owner, and is not replaced if a database exists")
     func masterKeyFile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let configuration = Configuration(dataDirectory: folder.path)
-        let first = try configuration.loadMasterKey()
-        #expect(try configuration.loadMasterKey() == first)
+        let first = try configuration.loadMasterKeys()
+        #expect(try configuration.loadMasterKeys() == first)
         let path = folder.appendingPathComponent("master.key").path
         let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(permissions == 0o600)
-        #expect(try Configuration(masterKey: .file(path)).loadMasterKey() == first)
+        #expect(try Configuration(masterKey: .file(path)).loadMasterKeys() == first)
         try FileManager.default.removeItem(atPath: path)
         try Data().write(to: URL(fileURLWithPath: configuration.storePath))
-        #expect(throws: ConfigurationError.self) { try configuration.loadMasterKey() }
+        #expect(throws: ConfigurationError.self) { try configuration.loadMasterKeys() }
     }
 
-    @Test("Servers that start at the same time in an empty folder use the same master key", arguments: 0..<20)
+    @Test("Servers that start at the same time with an empty data directory use the same master key", arguments: 0..<20)
     func masterKeyRace(round: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let configuration = Configuration(dataDirectory: folder.path)
         let keys = try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            for _ in 0..<8 { group.addTask { try configuration.loadMasterKey().withUnsafeBytes(Array.init) } }
+            for _ in 0..<8 { group.addTask { try configuration.loadMasterKeys().sealing.withUnsafeBytes(Array.init) } }
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
-        #expect(try keys == [configuration.loadMasterKey().withUnsafeBytes(Array.init)])
+        #expect(try keys == [configuration.loadMasterKeys().sealing.withUnsafeBytes(Array.init)])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["master.key"])
     }
 }

@@ -51,7 +51,9 @@ struct ConnectionLimitTests {
         limit.admit(connection.channel, logger: logger) != nil
     }
 
-    @Test("Closing connections count until they are closed, and at twice the limit an address gets no further connection")
+    @Test(
+        "A closing connection still counts towards the per-address limit, and an address with twice as many connections gets no further connection"
+    )
     func closing() throws {
         let limit = ConnectionLimit(most: 2, except: [])
         let connections = try (0..<7).map { _ in try Connection() }
@@ -69,14 +71,15 @@ struct ConnectionLimitTests {
         later.finish()
     }
 
-    @Test("A closed TLS connection waits at most 200 milliseconds for its peer")
+    @Test("The configured wait for the close_notify of a TLS client is at most 200 milliseconds")
     func tlsShutdown() throws {
-        let configuration = try TLSMaterial.serverConfiguration(
-            .init(certificateChain: .text(TestCertificate.certificate), privateKey: .text(TestCertificate.privateKey)))
+        let configuration = try CurrentCertificate(
+            .init(certificateChain: .text(TestCertificate.certificate), privateKey: .text(TestCertificate.privateKey))
+        ).serverConfiguration()
         #expect(configuration.shutdownTimeout <= .milliseconds(200))
     }
 
-    @Test("A connection that begins its next request is not closed as the longest idle one")
+    @Test("A connection that begins its next request does not count as the longest idle connection")
     func nextRequest() throws {
         let limit = ConnectionLimit(most: 2, except: [])
         let connections = try (0..<3).map { _ in try Connection() }

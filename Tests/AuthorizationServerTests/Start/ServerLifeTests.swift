@@ -1,4 +1,3 @@
-import AuthorizationServer
 import Crypto
 import Foundation
 import HTTPTypes
@@ -12,9 +11,11 @@ import Store
 import TestSupport
 import Testing
 
+@testable import AuthorizationServer
+
 @Suite("Server life cycle")
 struct ServerLifeTests {
-    @Test("A graceful shutdown completes the current request and accepts no new one")
+    @Test("A graceful shutdown completes the current request and accepts no new request")
     func gracefulShutdown() async throws {
         let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)
@@ -44,7 +45,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("A port that is in use fails the start and the wait for the bound port")
+    @Test("If the port is in use, both the start of the server and the wait for the bound port fail")
     func portTaken() async throws {
         try await RunningServer.with { running in
             let second = AuthorizationServer(
@@ -76,6 +77,29 @@ struct ServerLifeTests {
         #expect(String(decoding: body, as: UTF8.self) == #"{"status":"not ready","reason":"the store cannot be read"}"#)
     }
 
+    @Test("Until its preparation is complete, a server answers every request except /health/live with status 503")
+    func unprepared() async throws {
+        try await RunningServer.with { running in
+            let server = AuthorizationServer(
+                engine: running.engine, clock: running.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                isPrepared: false)
+            func expect(_ status: Int, _ path: String) async throws {
+                let request = HTTPRequest(method: .get, scheme: "https", authority: "id.example.com", path: path)
+                let head = try await server.respond(to: request).head
+                #expect(head.status.code == status, "\(path)")
+            }
+            let discovery = "/oauth2/default/.well-known/openid-configuration"
+            for path in ["/health/ready", discovery, "/oauth2/default/v1/userinfo"] { try await expect(503, path) }
+            try await expect(200, "/health/live")
+            #expect(!server.readiness.mayReload())
+            #expect(!server.readiness.setPrepared(), "The reload is due first.")
+            try await expect(503, discovery)
+            #expect(server.readiness.setPrepared())
+            for path in ["/health/ready", discovery] { try await expect(200, path) }
+            #expect(server.readiness.mayReload())
+        }
+    }
+
     @Test("An in-process response has the status, the body and the header names of the HTTP response")
     func inProcess() async throws {
         try await RunningServer.with { running in
@@ -88,7 +112,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("An interceptor can answer a request, drop the connection or truncate the response")
+    @Test("An interceptor can send its own response, drop the connection or truncate the response")
     func interceptor() async throws {
         let interceptor: AuthorizationServer.Interceptor = { request, next in
             switch request.path {
@@ -130,7 +154,7 @@ struct ServerLifeTests {
         #expect(answer.hasSuffix(#"{"status":"ready"}"#))
     }
 
-    @Test("With a certificate, the server speaks TLS and sends Strict-Transport-Security")
+    @Test("If a certificate is configured, the server uses TLS and sends Strict-Transport-Security")
     func tls() async throws {
         let configuration = AuthorizationServer.Configuration(
             port: 0, tls: .init(certificateChain: .text(TestCertificate.certificate), privateKey: .text(TestCertificate.privateKey)))
@@ -144,7 +168,7 @@ struct ServerLifeTests {
         #expect(response["Strict-Transport-Security"] == "max-age=31536000")
     }
 
-    @Test("An unreadable certificate or key fails the start with an error that names its setting")
+    @Test("The server does not start if the certificate or key is unreadable, and the error names the setting")
     func brokenTLS() async throws {
         try await RunningServer.with { running in
             for (tls, key) in [
@@ -160,7 +184,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("The access log has one line per request, with the client and without parameters")
+    @Test("The access log has one line per request, with the client ID and without request parameters")
     func accessLog() async throws {
         let lines = NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>([])
         let logger = Logger(label: "test") { _ in RecordingHandler(lines: lines) }

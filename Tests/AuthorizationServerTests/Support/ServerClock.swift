@@ -21,5 +21,6 @@ extension ManualClock: WallClock {
         advance(by: 0.25)
     }
 
-    private var isWatched: Bool { waits.first.map { $0 <= 0.25 } ?? false }
+    /// Whether the watching task sleeps. An overdue sleep is that of another task.
+    private var isWatched: Bool { waits.contains { 0 < $0 && $0 <= 0.25 } }
 }

@@ -35,7 +35,7 @@ struct UserInfoTests {
         }
     }
 
-    @Test("A request without a token gets a challenge without an error code and an empty body")
+    @Test("A UserInfo request without a token gets an empty 401 response whose challenge has no error code")
     func noToken() async throws {
         let response = try await RunningServer.with { try await $0.wire.get(Self.path) }
         #expect(response.status == 401)
@@ -46,7 +46,7 @@ struct UserInfoTests {
     }
 
     @Test(
-        "An invalid token is rejected with 401 and invalid_token in the header only",
+        "UserInfo rejects an invalid token with an empty 401 response and invalid_token in the WWW-Authenticate header",
         arguments: ["nonsense", "a.b.c", "eyJhbGciOiJub25lIn0.e30."])
     func badToken(token: String) async throws {
         let response = try await RunningServer.with {
@@ -60,7 +60,7 @@ struct UserInfoTests {
         #expect(response["Content-Type"] == nil)
     }
 
-    @Test("An expired access token, a refresh token and an ID token are rejected with 401")
+    @Test("UserInfo rejects an expired access token, a refresh token and an ID token with 401")
     func wrongKindOfToken() async throws {
         try await RunningServer.fresh { running in
             let tokens = try await running.signIn()
@@ -75,7 +75,9 @@ struct UserInfoTests {
         }
     }
 
-    @Test("A token without the scope openid is rejected with 403 and insufficient_scope in the header only")
+    @Test(
+        "UserInfo rejects a token without the scope openid with an empty 403 response and insufficient_scope in the WWW-Authenticate header"
+    )
     func insufficientScope() async throws {
         try await RunningServer.with { running in
             let access = try #require(try await running.signIn(scope: "messages.read")["access_token"]?.stringValue)
@@ -88,7 +90,7 @@ struct UserInfoTests {
         }
     }
 
-    @Test("Two access tokens in one request are rejected with invalid_request")
+    @Test("UserInfo rejects a request that contains two access tokens with invalid_request")
     func twoTokens() async throws {
         let response = try await RunningServer.with {
             try await $0.wire.post(Self.path, "access_token=a", headers: [("Authorization", "Bearer b")])

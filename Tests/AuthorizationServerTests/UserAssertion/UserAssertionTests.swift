@@ -18,7 +18,7 @@ struct UserAssertionTests {
         try await PushServer.with(PushOrganization(trustedIssuers: [trusted]), body)
     }
 
-    /// Signs an assertion; a nil value removes a claim.
+    /// Signs an assertion. A value of `nil` removes the claim.
     private static func assertion(
         _ server: PushServer, _ changes: [String: JSONValue?] = [:], by key: SigningKey? = nil
     ) throws -> String {
@@ -39,7 +39,7 @@ struct UserAssertionTests {
         return try await server.wire.post("\(base)/token", Form.encode(form))
     }
 
-    @Test("A valid assertion signs its subject in once, and a reused assertion is rejected")
+    @Test("A trusted issuer's valid assertion signs its subject in once, and a reused assertion is rejected")
     func once() async throws {
         try await Self.with { server in
             let assertion = try Self.assertion(server)
@@ -54,7 +54,7 @@ struct UserAssertionTests {
         }
     }
 
-    @Test("Of concurrent requests with the same assertion, exactly one gets tokens")
+    @Test("Of several concurrent requests with one assertion of a trusted issuer, exactly one gets tokens")
     func race() async throws {
         try await Self.with { server in
             let assertion = try Self.assertion(server)
@@ -66,7 +66,7 @@ struct UserAssertionTests {
         }
     }
 
-    @Test("An invalid assertion is rejected with invalid_grant, whichever claim or signature is wrong")
+    @Test("A trusted issuer's assertion with an invalid claim, signature or format is rejected with invalid_grant")
     func refused() async throws {
         try await Self.with { server in
             let now = Int64(server.clock.now.timeIntervalSince1970)
@@ -93,7 +93,9 @@ struct UserAssertionTests {
         }
     }
 
-    @Test("Sign-on policy, client grants, scopes and the issuer's list of clients apply to assertions")
+    @Test(
+        "A trusted issuer's assertion is rejected if the sign-on policy, client grants, scopes or issuer's client list do not allow the request"
+    )
     func policies() async throws {
         try await Self.with { server in
             try expectRefusal(

@@ -16,4 +16,7 @@
 int spawnProgram(
     char *const *arguments, char *const *environment, const char *folder, const int descriptors[3], pid_t *process);
 
+/// Returns the processor time of the calling thread in nanoseconds.
+long long threadProcessorTime(void);
+
 #endif

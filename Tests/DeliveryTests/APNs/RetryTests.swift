@@ -3,11 +3,11 @@ import Delivery
 import Foundation
 import Testing
 
-@Suite("Retries", .timeLimit(.minutes(2)))
+@Suite("Retries of pushes", .timeLimit(.minutes(2)))
 struct RetryTests {
     static let busy = PushGatewayFault.answer(status: 503, reason: "ServiceUnavailable")
 
-    @Test("Pauses double up to a maximum, and end after ten attempts")
+    @Test("The pauses between attempts of a push double up to 30 seconds, and the push fails after ten attempts")
     func pausesDouble() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(Self.busy, times: 20)
@@ -17,7 +17,7 @@ struct RetryTests {
         }
     }
 
-    @Test("Jitter shortens a pause by at most half", arguments: [(0.0, 0.25), (0.5, 0.375), (1.0, 0.5)])
+    @Test("Jitter shortens the pause before a push is retried by at most half", arguments: [(0.0, 0.25), (0.5, 0.375), (1.0, 0.5)])
     func jitter(_ chance: Double, _ seconds: Double) async throws {
         try await PushTestbed.run(jitter: chance) { (bed) async throws in
             bed.gateway.misbehave(Self.busy)
@@ -26,7 +26,7 @@ struct RetryTests {
         }
     }
 
-    @Test("No pause is shorter than the service's Retry-After")
+    @Test("A push is not retried before the time in the push service's Retry-After header")
     func retryAfter() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 429, reason: "TooManyRequests", headers: ["retry-after": "42"]))
@@ -47,7 +47,7 @@ struct RetryTests {
         }
     }
 
-    @Test("The last pause ends before the expiry of the push")
+    @Test("A push fails without another attempt if the next pause would end after the push's expiry")
     func expiresWhileTrying() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(Self.busy, times: 20)
@@ -65,19 +65,19 @@ struct RetryTests {
         }
     }
 
-    @Test("A lost connection is reestablished")
+    @Test("After the connection to the push service is lost, a push is delivered on a new connection")
     func lostConnection() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push()).isDelivered)
             bed.gateway.misbehave(.dropConnection)
             #expect(await bed.sender.send(bed.push()).isDelivered)
             #expect(bed.gateway.connectionCount == 2)
-            // Pauses take no time here, so the second attempt may still use the lost connection.
+            // The pauses of this test take no real time, so the second attempt may still use the lost connection.
             #expect(1...3 ~= bed.pausesTaken.count)
         }
     }
 
-    @Test("A push that the service did not process before GOAWAY is sent by another connection")
+    @Test("A push that the push service did not process before GOAWAY is sent again on another connection")
     func goAwayWithoutAnswer() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push()).isDelivered)
@@ -89,7 +89,7 @@ struct RetryTests {
         }
     }
 
-    @Test("An unreachable service ends the push after its attempts")
+    @Test("If the push service is unreachable, a push fails after the configured number of attempts")
     func nobodyListens() async throws {
         try await PushTestbed.run(configure: { $0.retry.attempts = 3 }) { (bed) async throws in
             await bed.gateway.stop()
@@ -100,7 +100,7 @@ struct RetryTests {
         }
     }
 
-    @Test("A service without a trusted certificate gets no push")
+    @Test("A push service without a trusted certificate gets no push")
     func untrusted() async throws {
         try await PushTestbed.run(configure: {
             $0.additionalTrustRootsPEM = nil
@@ -113,7 +113,7 @@ struct RetryTests {
         }
     }
 
-    @Test("A silent service costs one attempt's timeout, and the push continues")
+    @Test("If the push service does not respond, the attempt times out, and the push is retried")
     func timeout() async throws {
         try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(2) }) { (bed) async throws in
             bed.gateway.misbehave(.hold)
@@ -123,7 +123,9 @@ struct RetryTests {
         }
     }
 
-    @Test("An endless response costs one attempt's timeout, and its success status counts immediately")
+    @Test(
+        "A push is retried after an unfinished error response times out, and counts as delivered after an unfinished response with status 200"
+    )
     func stalledAnswer() async throws {
         try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(2) }) { (bed) async throws in
             bed.gateway.misbehave(.stallAnswer(status: 410))
@@ -136,7 +138,7 @@ struct RetryTests {
         }
     }
 
-    @Test("Cancellation ends a push that waits for its response")
+    @Test("A push that is cancelled during the wait for the response fails without a retry")
     func cancelledWhileWaiting() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.hold)
@@ -149,7 +151,7 @@ struct RetryTests {
         }
     }
 
-    @Test("Cancellation ends a push during a pause")
+    @Test("A push that is cancelled during the pause before a retry fails immediately")
     func cancelledInPause() async throws {
         let timing = PushTiming(now: { PushTestbed.start }, sleep: { _ in throw CancellationError() }, jitter: { 0 })
         try await PushTestbed.run { (bed) async throws in
@@ -159,7 +161,7 @@ struct RetryTests {
         }
     }
 
-    @Test("After its shutdown, a sender fails immediately, connected before or not")
+    @Test("After its shutdown, a push sender sends no push and fails immediately")
     func shutDown() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push()).isDelivered)
@@ -168,9 +170,14 @@ struct RetryTests {
             await bed.sender.shutdown()
             #expect(bed.gateway.received.count == 1)
         }
+        try await PushTestbed.run { (bed) async throws in
+            await bed.sender.shutdown()
+            #expect(await bed.sender.send(bed.push()) == .gaveUp(reason: "the sender was shut down"))
+            #expect(bed.gateway.connectionCount == 0 && bed.pausesTaken.isEmpty)
+        }
     }
 
-    @Test("A shutdown ends pushes that wait for their responses")
+    @Test("The shutdown of a push sender ends pushes that wait for their responses")
     func shutDownWhileWaiting() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.hold)

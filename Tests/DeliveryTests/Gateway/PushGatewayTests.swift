@@ -9,7 +9,7 @@ import Testing
 struct PushGatewayTests {
     // MARK: - Devices
 
-    @Test("A push is delivered to its device only")
+    @Test("The local push gateway delivers a push only to the device with the push's token")
     func delivers() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.register(deviceToken: "aa11", topic: PushTestbed.topic, environment: .development) { _ in
@@ -21,7 +21,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A push to an unknown device, another app or a removed app is rejected as by the push service")
+    @Test("The local push gateway rejects a push to an unknown device, another app or a removed app with the APNs reason")
     func devices() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push(to: "abc")) == .tokenDead(since: nil))
@@ -41,7 +41,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("The newest push is stored for an unreachable device until it expires")
+    @Test("The local push gateway stores the newest push for an unreachable device until the push expires")
     func outOfReach() async throws {
         try await PushTestbed.run { (bed) async throws in
             await bed.gateway.setReachable(false, deviceToken: PushTestbed.deviceToken)
@@ -63,7 +63,7 @@ struct PushGatewayTests {
 
     // MARK: - Strictness
 
-    @Test("A provider with another key, team or key id is rejected")
+    @Test("The local push gateway rejects a provider token with another key, team or key ID")
     func providers() async throws {
         try await PushTestbed.run { (bed) async throws in
             let pem = try #require(bed.signingKey.privatePEM)
@@ -80,7 +80,9 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A provider token is rejected as expired after more than an hour, and as invalid if it is from the future")
+    @Test(
+        "The local push gateway rejects a provider token that is older than one hour as expired, and a provider token from the future as invalid"
+    )
     func clocks() async throws {
         try await PushTestbed.run { (bed) async throws in
             func outcome(clockOffBy seconds: Double) async throws -> PushOutcome {
@@ -95,7 +97,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A push to another topic, or with invalid headers, is rejected")
+    @Test("The local push gateway rejects a push with another topic, an invalid header, or an empty or too large payload")
     func requests() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push(topic: "com.example.other")) == .refused(reason: "TopicDisallowed", status: 400))
@@ -119,7 +121,7 @@ struct PushGatewayTests {
 
     // MARK: - Misbehaviour
 
-    @Test("A duplicated push is delivered twice with one response")
+    @Test("A push that the local push gateway duplicates is delivered twice and answered once")
     func duplicate() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.duplicate)
@@ -131,7 +133,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A delayed push is answered when the sandbox's clock has advanced")
+    @Test("A push that the local push gateway delays is answered when the clock has advanced by the delay")
     func delay() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.delay(seconds: 60))
@@ -147,7 +149,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("A slow device does not delay the response")
+    @Test("A slow device does not delay the local push gateway's response")
     func slowDevice() async throws {
         try await PushTestbed.run { (bed) async throws in
             let (done, device) = AsyncStream.makeStream(of: Never.self)
@@ -158,7 +160,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("The gateway can stop with open pushes, and can be stopped twice")
+    @Test("The local push gateway can be stopped while a push waits for a response, and can be stopped twice")
     func stops() async throws {
         try await PushTestbed.run(configure: { $0.retry.attempts = 1 }) { (bed) async throws in
             bed.gateway.misbehave(.hold)

@@ -19,7 +19,7 @@ struct MailMessageTests {
         try #require(MailMessage(Self.mail(change), from: MailSender(address: "id@example.com", name: name), now: Self.start)).text
     }
 
-    @Test("A mail has headers, a text part and an HTML part")
+    @Test("A mail message has the required headers, an encoded text part, and short ASCII lines")
     func wholeMail() throws {
         let text = try written()
         let head = try #require(text.components(separatedBy: "\r\n\r\n").first)
@@ -29,14 +29,21 @@ struct MailMessageTests {
                 "Message-ID: <msg123@example.com>", "Subject: Your code", "MIME-Version: 1.0", "Auto-Submitted: auto-generated",
                 "Content-Language: en",
             ])
-        #expect(text.contains(Data("Hello Jane,\n\n123456\n".utf8).base64EncodedString()))
+        let boundary = try #require(head.firstMatch(of: /boundary="([^"]+)"/)?.1)
+        #expect(head.contains("\r\nContent-Type: multipart/alternative;\r\n boundary=\"\(boundary)\""))
+        func part(_ type: String, _ content: String) -> String {
+            let encoded = Data(content.utf8).base64EncodedString()
+            return "\r\n--\(boundary)\r\nContent-Type: \(type); charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n\(encoded)"
+        }
+        let parts = part("text/plain", "Hello Jane,\n\n123456\n") + part("text/html", "<p>123456</p>") + "\r\n--\(boundary)--\r\n"
+        #expect(text.hasSuffix(parts), "\(text)")
         #expect(text.hasSuffix("--\r\n"))
         #expect(text.components(separatedBy: "\r\n").allSatisfy { $0.utf8.count <= 78 })
         #expect(text.utf8.allSatisfy { $0 < 0x80 } && !text.replacing("\r\n", with: "").contains("\n"))
     }
 
     @Test(
-        "No user input can start a header",
+        "A line break in user input can neither start a mail header nor end the mail",
         arguments: [
             "\r\nBcc: all@example.com", "\nBcc: all@example.com", "\rBcc: all@example.com", "\u{0}\u{85}\u{2028}Bcc: all@example.com",
         ])
@@ -56,7 +63,7 @@ struct MailMessageTests {
     }
 
     @Test(
-        "A mail to an invalid address is rejected",
+        "A mail message with an invalid recipient or an invalid ID is rejected",
         arguments: ["", "jane", "jane@example.org\r\nRCPT TO:<x@y>", "jane@example.org>", "j ane@example.org", "jäne@example.org"])
     func noAddress(_ address: String) throws {
         let sender = try MailSender(address: "id@example.com")
@@ -64,7 +71,7 @@ struct MailMessageTests {
         #expect(MailMessage(Self.mail { $0.id = "a>\r\nX: y" }, from: sender, now: Self.start) == nil)
     }
 
-    @Test("Other scripts are encoded words of whole characters")
+    @Test("Mail headers encode text beyond ASCII as encoded words, without splitting a character")
     func encodedWords() {
         #expect(MailMessage.encoded("Plain text") == "Plain text")
         #expect(MailMessage.encoded("Grüße") == "=?utf-8?B?R3LDvMOfZQ==?=")
@@ -73,7 +80,7 @@ struct MailMessageTests {
         #expect(words.count > 1 && words.allSatisfy { $0.utf8.count <= 75 })
         let decoded = words.map { String(decoding: Data(base64Encoded: String($0.dropFirst(10).dropLast(2))) ?? Data(), as: UTF8.self) }
         #expect(decoded.joined() == String(repeating: "語", count: 40))
-        // A name that resembles an encoded word is encoded again.
+        // A text that resembles an encoded word is encoded, so that it is shown unchanged.
         #expect(MailMessage.encoded("=?utf-8?B?QQ==?=").hasPrefix("=?utf-8?B?PT91"))
     }
 }

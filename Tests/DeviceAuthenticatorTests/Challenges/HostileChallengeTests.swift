@@ -79,7 +79,9 @@ struct HostileChallengeTests {
         .claim("authenticatorEnrollmentId", nil), .claim("challengeContext", nil), .claim("challengeContext", "x"),
     ]
 
-    @Test("A forged challenge is rejected when it is parsed, and nothing is shown, asked or sent", arguments: forgeries)
+    @Test(
+        "A forged challenge is rejected when the phone parses it, and a pull of challenges omits the forged challenge", arguments: forgeries
+    )
     func refused(forgery: Forgery) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -105,7 +107,9 @@ struct HostileChallengeTests {
         },
     ]
 
-    @Test("A forged challenge that could not be verified at first fails before the consent step", arguments: signatureForgeries)
+    @Test(
+        "A forged challenge that arrives while the org's keys are unavailable is rejected later, before the consent step",
+        arguments: signatureForgeries)
     func refusedLater(forgery: Forgery) async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
@@ -124,7 +128,7 @@ struct HostileChallengeTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("Invalid structure, claims and context have the published errors")
+    @Test("A challenge with an invalid structure, claim or context causes the published error")
     func publishedErrors() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

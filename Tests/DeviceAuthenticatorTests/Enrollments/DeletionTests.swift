@@ -12,7 +12,9 @@ import FoundationNetworking
 
 @Suite("Deleting an enrollment (D4-6 to D4-8, Documentation/Protocol/Devices.md §2.7 and §6.4)")
 struct DeletionTests {
-    @Test("The client first notifies the server (Documentation/Protocol/Devices.md §2.2); then enrollment and keys are gone here")
+    @Test(
+        "Deleting an enrollment sends the request of Devices.md §2.7 and removes the enrollment and its keys from the device"
+    )
     func deleted() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -23,11 +25,11 @@ struct DeletionTests {
         #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer manage-secret")
         #expect(request.httpBody == nil)
         #expect(try phone.authenticator.allEnrollments().isEmpty)
-        // It was the last enrollment of the org.
+        // The deleted enrollment was the last one of the org.
         #expect(try phone.folder.names == ["key", "lock"])
     }
 
-    @Test("Deletion works by both spellings with callbacks", arguments: [true, false])
+    @Test("An enrollment can be deleted with the older and with the newer callback function", arguments: [true, false])
     func spellings(older: Bool) async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()
@@ -44,7 +46,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "The error codes of Devices.md §2.7 count as deleted",
+        "If the server responds that the enrollment is deleted or suspended, the deletion still removes the enrollment from the device",
         arguments: [
             ("E0000008", 404), ("E0000153", 410), ("E0000154", 410), ("E0000156", 410), ("E0000152", 403), ("E0000155", 423),
             ("E0000180", 423),
@@ -58,7 +60,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "After any other failed deletion the enrollment stays and works, and the app decides",
+        "If a deletion fails for any other reason, the enrollment stays usable, and the app can delete the enrollment locally",
         arguments: [
             (TestOrg.Reply.failure("E0000007", status: 404), DeviceAuthenticatorError.Reason.notFound),
             (.failure("E0000011", status: 401), .tokenRefused), (.failure("E0000006", status: 403), .notPermitted),
@@ -75,7 +77,7 @@ struct DeletionTests {
         #expect(try phone.authenticator.allEnrollments().isEmpty)
     }
 
-    @Test("A local deletion sends nothing, and keeps what other enrollments need")
+    @Test("A local deletion of an enrollment sends no request, and keeps the keys that other enrollments need")
     func fromDevice() async throws {
         let phone = try TestPhone()
         let first = try await phone.enroll(verification: true)
@@ -92,7 +94,7 @@ struct DeletionTests {
         #expect(try phone.org.answers().count == 1)
     }
 
-    @Test("An enrollment of the app's own type is rejected and nothing is sent")
+    @Test("Deleting an enrollment of a type that the app defines fails without a request")
     func foreignType() async throws {
         let phone = try TestPhone()
         let authenticator = try phone.authenticator

@@ -6,13 +6,13 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("What is stored (Documentation/Protocol/Devices.md §6)")
+@Suite("Stored enrollments (Documentation/Protocol/Devices.md §6)")
 struct EnrollmentStorageTests {
     private func entry(_ kind: SealedEntry.Kind, _ id: String, in folder: TemporaryFolder) -> URL {
         folder.url.appendingPathComponent(SealedEntry.fileName(kind, id))
     }
 
-    @Test("A new authenticator on the folder finds all enrollments and can respond")
+    @Test("A new authenticator that opens the same folder finds the enrollment and can respond to a challenge")
     func restart() async throws {
         let org = TestOrg()
         let folder = TemporaryFolder()
@@ -24,7 +24,7 @@ struct EnrollmentStorageTests {
         #expect(try org.answers().first?.claims["keyType"] == "userVerification")
     }
 
-    @Test("No access token, push token, user name, challenge or PIN is in the files")
+    @Test("The phone's stored files contain no access token, push token, challenge or PIN, and no user name in plain text")
     func secrets() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(push: .tokenString("push-secret"), verification: true)
@@ -48,7 +48,7 @@ struct EnrollmentStorageTests {
         #expect(!phone.log.text.contains("secret"))
     }
 
-    @Test("Files of format 1 can be read")
+    @Test("The phone can use enrollments and keys that were stored in format 1")
     func formatOne() async throws {
         let folder = TemporaryFolder()
         let fixture = try #require(Bundle.module.url(forResource: "Fixtures/format-1", withExtension: nil))
@@ -78,7 +78,7 @@ struct EnrollmentStorageTests {
         #expect(try phone.org.bodies(.enroll).first?["device"]?["deviceAttestation"] != nil)
     }
 
-    @Test("An entry of a newer version is reported, kept, and does not hide others")
+    @Test("A stored entry of a newer format is reported and kept, and the other entries stay readable")
     func newer() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -90,7 +90,7 @@ struct EnrollmentStorageTests {
         #expect(phone.log.text.contains("pfd1") && phone.log.text.contains("format 2"))
         do {
             _ = try phone.authenticator.enrollments()
-            Issue.record("the newer entry was passed over")
+            Issue.record("the newer entry was skipped")
         } catch DeviceAuthenticatorError.storageError(.storageMigrationError(let text)) {
             #expect(text.contains("pfd1") && text.contains("Update the app"))
         }
@@ -104,7 +104,7 @@ struct EnrollmentStorageTests {
     }
 
     @Test(
-        "A damaged entry is reported and kept",
+        "A damaged stored entry is reported and kept, and the other entries stay readable",
         arguments: ["", "{", "[]", "null", #"{"format":1}"#, #"{"format":0,"id":"pfd1"}"#, "cut", "moved", "changed"])
     func damaged(content: String) async throws {
         let phone = try TestPhone()
@@ -127,7 +127,7 @@ struct EnrollmentStorageTests {
         #expect(phone.log.text.contains("was left as it is"))
     }
 
-    @Test("A lost key file is an error that says so, and is not replaced while sealed data exists")
+    @Test("If the storage key file is lost, the error reports the missing key, and no new key file is created")
     func keyLost() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -139,7 +139,7 @@ struct EnrollmentStorageTests {
         #expect(try !phone.folder.names.contains("key"))
     }
 
-    @Test("A folder or key file that others can change or read is rejected")
+    @Test("The phone rejects a storage folder that other users can write to, and a key file that other users can read")
     func permissions() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -150,7 +150,7 @@ struct EnrollmentStorageTests {
         #expect(throws: DeviceAuthenticatorError.storageError(.itemNotFound)) { try phone.authenticator }
     }
 
-    @Test("Two phones in one process are independent")
+    @Test("Two authenticators with different folders in one process have separate enrollments")
     func twoPhones() async throws {
         let org = TestOrg()
         let first = try TestPhone(org: org)
@@ -168,7 +168,7 @@ struct EnrollmentStorageTests {
         #expect(two.allEnrollments().count == 1)
     }
 
-    @Test("Concurrent changes of several authenticators on one folder are all stored")
+    @Test("Concurrent enrollments through several authenticators with one folder are all stored")
     func concurrentChanges() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -23,7 +23,7 @@ struct NumberTests {
         return (response.statusCode, try JSONValue(parsing: data))
     }
 
-    @Test("The sandbox's control API refuses a clock beyond the years 1970 to 9999 with 400, and the clock stays as it was")
+    @Test("The sandbox's control API rejects a time outside of the years 1970 to 9999 with 400, and keeps the clock unchanged")
     func clock() async throws {
         try await withSandbox(.init(clock: SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)))) { sandbox in
             for member in ["set", "advance"] {
@@ -44,7 +44,7 @@ struct NumberTests {
         }
     }
 
-    @Test("A sandbox clock that a test sets out of range stops at the nearest end of 1970 to 9999")
+    @Test("If a test sets the sandbox's clock to a time out of range, the clock takes the nearest time in the years 1970 to 9999")
     func clamped() {
         let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000))
         clock.set(to: Date(timeIntervalSince1970: 1e300))
@@ -55,7 +55,9 @@ struct NumberTests {
         #expect(clock.now == Date(timeIntervalSince1970: 0))
     }
 
-    @Test("The sandbox's control API rejects an injected fault or a phone setting whose number is out of range with 400")
+    @Test(
+        "The sandbox's control API rejects a fault whose status or time is out of range with 400, and no number out of range causes a 5xx response"
+    )
     func settings() async throws {
         try await withSandbox { sandbox in
             for number in Self.numbers {
@@ -78,14 +80,16 @@ struct NumberTests {
         }
     }
 
-    @Test("token decode prints a token whose times are out of range", arguments: ["exp", "iat", "nbf", "auth_time", "updated_at"])
+    @Test(
+        "countersign token decode does not crash on a token with a time claim out of range",
+        arguments: ["exp", "iat", "nbf", "auth_time", "updated_at"])
     func decode(claim: String) async throws {
         let key = try SigningKey.generate(.es256)
         for number in Self.numbers {
             let token = try key.sign(["iss": "https://id.example.com", "sub": "jane", claim: number])
             let ended = try await Command.run(["token", "decode"], input: token)
-            #expect(ended.status >= 0, "\(claim) \(number): ended by signal \(-ended.status)")
-            #expect(ended.output.contains(claim) || ended.status != 0)
+            #expect(ended.status == 0, "\(claim) \(number): \(ended.status) \(ended.errors)")
+            #expect(ended.output.contains("\n  \(claim)  \(number.serializedString)"), "\(claim) \(number): \(ended.output)")
         }
     }
 }

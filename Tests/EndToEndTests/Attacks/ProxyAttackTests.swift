@@ -19,7 +19,7 @@ struct ProxyAttackTests {
             grant_types: [authorization_code]
             """)
 
-    /// A request as the proxy forwards it.
+    /// Sends a request as the proxy forwards it.
     private static func request(_ port: Int, _ target: String, form: String? = nil, cookies: String = "") async throws -> (
         Data, HTTPURLResponse
     ) {
@@ -33,11 +33,17 @@ struct ProxyAttackTests {
             request.httpBody = Data(form.utf8)
             request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
         }
-        return try await PlainHTTP.data(for: request)
+        let (body, response) = try await PlainHTTP.data(for: request)
+        #expect(response.value(forHTTPHeaderField: "Strict-Transport-Security") == "max-age=31536000", "\(target)")
+        for field in (response.value(forHTTPHeaderField: "Set-Cookie") ?? "").split(separator: "\n") {
+            let pattern = /__Host-[0-9A-Za-z_-]+=[0-9A-Za-z]*; Path=\/; (Max-Age=[0-9]+; )?HttpOnly; SameSite=Lax; Secure/
+            #expect(field.wholeMatch(of: pattern) != nil, "\(target): \(field)")
+        }
+        return (body, response)
     }
 
     @Test(
-        "Every cookie of a server with an https origin is Secure with the __Host- prefix, and every answer has HSTS",
+        "Behind a TLS proxy, a server with an https origin sends HSTS, and its cookies are Secure and have the prefix __Host-",
         .timeLimit(.minutes(2)))
     func proxied() async throws {
         let folder = try TemporaryFolder()
@@ -48,7 +54,7 @@ struct ProxyAttackTests {
         let server = try await ServerProcess(config: config, data: folder.path + "data", port: port)
         defer { server.kill() }
 
-        // This applies to the first response of the process too.
+        // The first response of the process has the header too.
         let (_, health) = try await Self.request(port, "/health/live")
         #expect(health.value(forHTTPHeaderField: "Strict-Transport-Security") == "max-age=31536000")
 
@@ -64,7 +70,7 @@ struct ProxyAttackTests {
         let html = String(decoding: body, as: UTF8.self)
         let token = try #require(html.firstMatch(of: /name="form_token" value="([^"]*)"/)?.1)
         let form = "form_token=\(token)&username=jane%40example.com&password=Correct-Horse-7"
-        // A cookie that a plain-http page of the same host planted has no prefix and does not count.
+        // A cookie that a plain-http page of the same host set has no prefix, and is ignored.
         let planted = try await Self.request(port, address + "/password", form: form, cookies: browser.replacing("__Host-", with: "")).1
         #expect(planted.statusCode == 403)
 
@@ -75,9 +81,10 @@ struct ProxyAttackTests {
         _ = try Self.cookie("session", of: answer)
     }
 
-    /// The one cookie of an answer as name and value.
+    /// Returns the cookie that a response sets, in the form `name=value`.
     private static func cookie(_ name: String, of answer: HTTPURLResponse) throws -> String {
-        let field = try #require(answer.value(forHTTPHeaderField: "Set-Cookie"))
+        let fields = try #require(answer.value(forHTTPHeaderField: "Set-Cookie")).split(separator: "\n")
+        let field = try #require(fields.first { $0.starts(with: "__Host-\(name)=") } ?? fields.first)
         let pattern = "(__Host-\(name)=[0-9A-Za-z]{43}); Path=/; (Max-Age=[0-9]+; )?HttpOnly; SameSite=Lax; Secure"
         let match = try #require(try Regex(pattern).wholeMatch(in: field), "\(field)")
         return try #require(match.output[1].substring).description

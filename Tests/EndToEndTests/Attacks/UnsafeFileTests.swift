@@ -1,3 +1,4 @@
+import CountersignSandbox
 import Foundation
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ import Glibc
 import Darwin
 #endif
 
-@Suite("Attacks: files and folders that others may change")
+@Suite("Attacks: files and folders that other users may change")
 struct UnsafeFileTests {
     private static let organization = """
         name: Files
@@ -16,7 +17,7 @@ struct UnsafeFileTests {
         authorization_servers: [{id: default, audience: api://default}]
         """
 
-    /// A data folder that a server has used.
+    /// Creates a data folder by starting a server once.
     private static func used() async throws -> (folder: TemporaryFolder, arguments: [String], data: String) {
         let folder = try TemporaryFolder()
         let data = folder.path + "data"
@@ -36,7 +37,7 @@ struct UnsafeFileTests {
 
     private static func refusal(_ arguments: [String]) async throws -> String {
         let process = try Command.start(arguments)
-        // If it starts nevertheless, the test must stop it.
+        // If the server starts in spite of the unsafe files, the test must stop it.
         if (try? await process.waitFor("[countersign] listening")) != nil { process.interrupt() }
         let (status, text) = await process.end()
         #expect(status > 0, "\(text)")
@@ -47,7 +48,9 @@ struct UnsafeFileTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    @Test("serve refuses a data folder that others may write, and names the chmod to run", arguments: [0o777, 0o770, 0o702, 0o1777])
+    @Test(
+        "countersign serve rejects a data folder that other users may write to, and prints the chmod command to run",
+        arguments: [0o777, 0o770, 0o702, 0o1777])
     func folder(mode: Int) async throws {
         let (folder, arguments, data) = try await Self.used()
         defer { withExtendedLifetime(folder) {} }
@@ -57,7 +60,7 @@ struct UnsafeFileTests {
         try Self.setMode(0o600, of: data + "/master.key")
     }
 
-    @Test("serve creates nothing in a data folder that others may write")
+    @Test("countersign serve creates no file in a data folder that other users may write to")
     func freshFolder() async throws {
         let folder = try TemporaryFolder()
         let data = folder.path + "data"
@@ -69,7 +72,9 @@ struct UnsafeFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: data) == [])
     }
 
-    @Test("serve refuses a master key or a database that others may read or write", arguments: [0o666, 0o644, 0o660, 0o604])
+    @Test(
+        "countersign serve rejects a master key or database file that other users may read or write",
+        arguments: [0o666, 0o644, 0o660, 0o604])
     func files(mode: Int) async throws {
         let (folder, arguments, data) = try await Self.used()
         defer { withExtendedLifetime(folder) {} }
@@ -82,7 +87,7 @@ struct UnsafeFileTests {
     }
 
     @Test(
-        "serve and keys refuse a symbolic link, a named pipe and a folder in place of the database or the master key",
+        "countersign serve and keys rotate reject a symbolic link, a named pipe and a folder in place of the database or the master key",
         .timeLimit(.minutes(3)))
     func otherKinds() async throws {
         let (folder, arguments, data) = try await Self.used()
@@ -104,7 +109,7 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("A master key file that others may write is refused in every folder")
+    @Test("countersign serve rejects a --master-key-file that other users may read and write, and creates no data folder")
     func namedKey() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(Self.organization, to: "org.yaml")
@@ -117,7 +122,9 @@ struct UnsafeFileTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path + "data"))
     }
 
-    @Test("serve refuses a TLS private key that others may read, and says which chmod mends it", arguments: [0o644, 0o640, 0o604, 0o622])
+    @Test(
+        "countersign serve rejects a TLS private key that other users may read or write, and prints the chmod command to run",
+        arguments: [0o644, 0o640, 0o604, 0o622])
     func tlsKey(mode: Int) async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(Self.organization, to: "org.yaml")
@@ -130,7 +137,7 @@ struct UnsafeFileTests {
         #expect(text.contains("chmod 600 \(key)"), "\(text)")
     }
 
-    @Test("serve and keys refuse an organization file that all users may write, and take one that a group may write")
+    @Test("countersign serve and keys rotate reject an org file that all users may write to, and serve accepts a group-writable org file")
     func organizationFile() async throws {
         let (folder, arguments, _) = try await Self.used()
         let config = folder.path + "org.yaml"
@@ -144,13 +151,13 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("serve refuses files below a folder that all users may write, unless the folder is sticky")
+    @Test("countersign serve rejects files in a folder that all users may write to, unless the folder is sticky")
     func parents() async throws {
         let (folder, arguments, data) = try await Self.used()
         let parent = String(folder.path.dropLast())
         try Self.setMode(0o777, of: parent)
         #expect(try await Self.refusal(arguments).contains("chmod o-w \(parent)"))
-        // Each file by itself, where all others are at a safe place.
+        // Each of these calls has one file in the unsafe folder, and all others in a safe one.
         let safe = try TemporaryFolder()
         let config = try safe.write(Self.organization, to: "org.yaml")
         #expect(try await Self.refusal(["serve", "--port", "0", "--config", config, "--data", data]).contains("chmod o-w \(parent)"))
@@ -164,10 +171,12 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("serve refuses secrets below a folder of another user, but takes an org file from there", .enabled(if: geteuid() == 0))
+    @Test(
+        "countersign serve rejects secrets in a folder that another user owns, but accepts an org file there", .enabled(if: geteuid() == 0))
     func parentsOfOthers() async throws {
         let (folder, used, _) = try await Self.used()
-        // Not the temporary folder itself: in its sticky parent, a folder of another user is refused for every file.
+        // The test changes the owner of an inner folder, because the temporary folder has a sticky parent. There, a folder of another user
+        // is refused for every file.
         let parent = folder.path + "inner"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: false)
         for name in ["org.yaml", "data"] { try FileManager.default.moveItem(atPath: folder.path + name, toPath: "\(parent)/\(name)") }
@@ -187,7 +196,9 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("serve refuses secrets below a folder that another group may write, unless the folder is sticky", .enabled(if: geteuid() == 0))
+    @Test(
+        "countersign serve rejects secrets in a folder that another group may write to, unless the folder is sticky",
+        .enabled(if: geteuid() == 0))
     func parentsOfGroups() async throws {
         let (folder, arguments, _) = try await Self.used()
         let parent = String(folder.path.dropLast())
@@ -202,17 +213,42 @@ struct UnsafeFileTests {
     }
 
     @Test(
-        "A named pipe or a folder in the vault makes the command fail instead of hang", .timeLimit(.minutes(2)),
+        "If a named pipe replaces a file of the credential vault, commands neither hang nor crash", .timeLimit(.minutes(2)),
         arguments: ["key", "vault.json", "default.json", "lock"])
     func vault(name: String) async throws {
-        let folder = try TemporaryFolder()
-        let vault = folder.path + "vault"
-        try FileManager.default.createDirectory(atPath: vault, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        #expect(mkfifo(vault + "/" + name, 0o600) == 0)
-        for command in [["credential", "list"], ["credential", "show"], ["sign-out"]] {
-            let process = try Command.start(command, environment: ["COUNTERSIGN_VAULT": vault])
-            let (status, text) = await process.end()
-            #expect(status >= 0, "\(command) ended by a signal: \(text)")
+        try await withSandbox { sandbox in
+            for isPipe in [true, false] {
+                let folder = try TemporaryFolder()
+                let vault = folder.path + "vault"
+                let environment = ["COUNTERSIGN_VAULT": vault]
+                let signedIn = try await Command.run(
+                    [
+                        "sign-in", "password", "--issuer", sandbox.issuer.absoluteString, "--client-id", "password-app",
+                        SandboxUser.jane.login,
+                    ], input: "Correct-Horse-7\n", environment: environment)
+                #expect(signedIn.status == 0, "\(signedIn.errors)")
+                // The commands that end with an error: those that read this file.
+                let failing: [String] =
+                    switch name {
+                    case "lock": isPipe ? [] : ["sign-out"]
+                    case "default.json": ["show", "sign-out"]
+                    default: ["list", "show", "sign-out"]
+                    }
+                try FileManager.default.removeItem(atPath: "\(vault)/\(name)")
+                if isPipe {
+                    #expect(mkfifo("\(vault)/\(name)", 0o600) == 0)
+                } else {
+                    try FileManager.default.createDirectory(atPath: "\(vault)/\(name)", withIntermediateDirectories: false)
+                }
+                for command in [["credential", "list"], ["credential", "show"], ["sign-out"]] {
+                    let process = try Command.start(command, environment: environment)
+                    let (status, text) = await process.end()
+                    #expect(status == (failing.contains(command.last ?? "") ? 1 : 0), "\(command), pipe \(isPipe): \(status) \(text)")
+                    if command == ["credential", "list"], failing.contains("list") {
+                        #expect(text.contains("/\(name) is not a regular file. Remove it."), "\(text)")
+                    }
+                }
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests `countersign sign-in classic` as a separate process.
-@Suite("The command signs in with the classic API", .timeLimit(.minutes(5)))
+@Suite("countersign sign-in classic", .timeLimit(.minutes(5)))
 struct ClassicCommandTests {
     private static let jane = "jane.doe@example.com"
     private static let password = "Correct-Horse-7"
@@ -18,7 +18,7 @@ struct ClassicCommandTests {
         ["sign-in", "classic", Self.jane, "--issuer", sandbox.issuer.absoluteString] + more
     }
 
-    @Test("The command signs in with a password, stores a credential and prints no secret")
+    @Test("With a password, countersign sign-in classic prints the stored credential, and does not print the password")
     func password() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -32,7 +32,7 @@ struct ClassicCommandTests {
         }
     }
 
-    @Test("A wrong password is reported with the exit code of a refusal")
+    @Test("With a wrong password, countersign sign-in classic exits with status 2 and prints that the authentication failed")
     func wrongPassword() async throws {
         try await withSandbox { sandbox in
             let ended = try await Command.run(arguments(sandbox), input: "wrong\n")
@@ -41,7 +41,7 @@ struct ClassicCommandTests {
         }
     }
 
-    @Test("The command offers the actions that the response links to, and asks for the code again after a wrong one")
+    @Test("countersign sign-in classic lists the actions of each state, and after a wrong code asks for the code again")
     func code() async throws {
         try await withSandbox(Self.twoFactors) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane)
@@ -50,12 +50,12 @@ struct ClassicCommandTests {
             let ended = try await Command.run(arguments(sandbox), input: input)
             #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
             #expect(ended.errors.contains("A second factor is needed. [MFA_REQUIRED]\n  1) "))
-            #expect(ended.errors.contains("[MFA_CHALLENGE]\n  1) Give the code\n  b) Back\n  c) Cancel\n"))
+            #expect(ended.errors.contains("[MFA_CHALLENGE]\n  1) Enter the code\n  b) Back\n  c) Cancel\n"))
             #expect(ended.output == "Signed in. Without --client-id there are no tokens.\n")
         }
     }
 
-    @Test("The command waits for a push until the phone approves it")
+    @Test("countersign sign-in classic waits until the phone approves the push")
     func push() async throws {
         try await withSandbox(Self.twoFactors) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane)
@@ -66,7 +66,7 @@ struct ClassicCommandTests {
         }
     }
 
-    @Test("Giving up cancels the transaction at the server")
+    @Test("If the user cancels or the input ends, countersign sign-in classic cancels the transaction at the server")
     func cancel() async throws {
         try await withSandbox(Self.twoFactors) { sandbox in
             _ = try await sandbox.authenticatorApp(for: Self.jane)
@@ -77,7 +77,7 @@ struct ClassicCommandTests {
             #expect(left.status == 1)
             let lines = try left.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
             #expect(lines.first?["status"]?.stringValue == "MFA_REQUIRED")
-            #expect(lines.last?["error"]?.stringValue?.contains("there was no answer") == true)
+            #expect(lines.last?["error"]?.stringValue?.contains("the input ended") == true)
             #expect(sandbox.requests.count { $0.path.hasSuffix("/authn/cancel") } == 2)
         }
     }

@@ -9,9 +9,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Tests properties of the classic state machine beyond its edges, with the SDK and the server over a port.
+/// Tests properties of the classic sign-in that are not in its state table: remembered devices, waiting, cancellation and sessions. The SDK
+/// uses the server over a port.
 @MainActor
-@Suite("The classic sign-in remembers, waits, gives up and begins sessions, over HTTP", .timeLimit(.minutes(10)))
+@Suite("Classic sign-in over HTTP: remembered devices, pushes, cancellation and sessions", .timeLimit(.minutes(10)))
 struct ClassicLifecycleTests {
     private static let jane = SandboxUser.jane
     private static let password = SandboxUser.jane.password ?? ""
@@ -22,7 +23,7 @@ struct ClassicLifecycleTests {
         return try await start.authenticate(username: Self.jane.login, password: Self.password)
     }
 
-    /// Returns a sent push.
+    /// Signs in up to a sent push. Returns the status and the factor.
     private func challenge(_ sandbox: Sandbox) async throws -> (OktaAuthStatusFactorChallenge, OktaFactorPush) {
         let required = try #require(try await signIn(sandbox) as? OktaAuthStatusFactorRequired)
         let push = try required.availableFactors.first(.push, as: OktaFactorPush.self)
@@ -30,7 +31,7 @@ struct ClassicLifecycleTests {
         return (challenge, try #require(challenge.factor as? OktaFactorPush))
     }
 
-    @Test("A remembered device is not asked for the second factor again, and another one is")
+    @Test("A classic sign-in needs no second factor on a remembered device, and needs the second factor on any other device")
     func rememberedDevice() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors\nremember_devices: device")) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -46,7 +47,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("A session token can be exchanged once, for a session or for a browser's cookie")
+    @Test("A session token is valid for one session, and can instead be exchanged for a browser's session cookie")
     func sessions() async throws {
         let trusting = "sign_on_policy: one-factor\ntrusted_origins: [\"https://portal.example.com\"]"
         try await withClassicSandbox(.classic(trusting)) { sandbox in
@@ -65,7 +66,9 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("A push with a number shows it to the app, and the phone that picks it completes the sign-in")
+    @Test(
+        "For a push with a number challenge, the app gets the number, and the sign-in completes when the user picks the number on the phone"
+    )
     func number() async throws {
         var configuration = try Sandbox.Configuration.classic("sign_on_policy: two-factors")
         configuration.organization = configuration.organization?
@@ -80,7 +83,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("An unanswered push times out, a denied one is rejected, and both can be sent again")
+    @Test("In a classic sign-in, an unanswered push times out, the app can send another push, and a denial is reported as REJECTED")
     func unanswered() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)
@@ -99,7 +102,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("An approval after a cancellation does not sign in, and the wait ends")
+    @Test("Cancelling a classic sign-in ends the app's wait for the push and removes the request from the phone")
     func cancelledWait() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)
@@ -116,7 +119,9 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("An app that polls too fast gets an error, can continue the sign-in, and cannot bypass the limit")
+    @Test(
+        "A classic app that polls a push too fast gets a 429 error, causes no additional push, and can continue the sign-in later",
+        .onOneServer)
     func fastPolling() async throws {
         var configuration = try Sandbox.Configuration.classic("sign_on_policy: two-factors")
         configuration.organization = configuration.organization?.replacing("per_address: 1000000", with: "per_address: 60")
@@ -142,7 +147,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("A sign-in without a password is refused")
+    @Test("A classic sign-in without a password is rejected")
     func noPassword() async throws {
         try await withClassicSandbox { sandbox in
             let refusal = await classicRefusal {

@@ -3,14 +3,15 @@ import CountersignSandbox
 import Delivery
 import Foundation
 import OktaAuthSdk
+import TestSupport
 import Testing
 
 extension Sandbox.Configuration {
-    /// A sandbox over a port, with a fixed clock and another configuration of the classic API.
+    /// Returns the configuration of a sandbox with a port, a fixed clock and other settings of the classic API.
     ///
     /// - Parameters:
-    ///   - settings: The content of the section.
-    ///   - more: Further sections.
+    ///   - settings: The content of the org file's section for the classic API.
+    ///   - more: Further sections of the org file.
     static func classic(_ settings: String, more: String = "") throws -> Sandbox.Configuration {
         let standard = OrgFile.sandboxDefault
         let start = try #require(standard.range(of: "authn_api:\n"))
@@ -38,7 +39,7 @@ extension Sandbox {
 /// Runs a test on the main actor, where statuses are used, with its own sandbox, and stops the sandbox afterwards.
 @MainActor
 func withClassicSandbox(_ configuration: Sandbox.Configuration = .init(), _ body: @MainActor (Sandbox) async throws -> Void) async throws {
-    let sandbox = try await Sandbox.start(configuration)
+    let sandbox = try await Sandbox.forTest(configuration)
     do {
         try await body(sandbox)
     } catch {
@@ -64,6 +65,6 @@ func classicRefusal(
 }
 
 extension AuthenticatorApp {
-    /// Returns six digits that the app does not show.
+    /// Six digits that the app does not show.
     var wrongCode: String { code == "000000" ? "111111" : "000000" }
 }

@@ -5,9 +5,9 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Tests factors that users enrol during a classic sign-in, with the SDK and the server.
+/// Tests factors that users enroll during a classic sign-in, with the SDK and the server.
 @MainActor
-@Suite("Setting up by the classic sign-in, over HTTP", .timeLimit(.minutes(10)))
+@Suite("Enrollment and activation during a classic sign-in, over HTTP", .timeLimit(.minutes(10)))
 struct ClassicSetUpTests {
     private static let jane = SandboxUser.jane
 
@@ -19,7 +19,7 @@ struct ClassicSetUpTests {
     }
 
     private func with(_ factors: String, _ body: @MainActor (Sandbox) async throws -> Void) async throws {
-        let sandbox = try await Sandbox.start(Self.configuration(factors))
+        let sandbox = try await Sandbox.forTest(Self.configuration(factors))
         do {
             try await body(sandbox)
         } catch {
@@ -34,7 +34,7 @@ struct ClassicSetUpTests {
             username: Self.jane.login, password: Self.jane.password ?? "")
     }
 
-    @Test("A phone is enrolled by a mailed link, counts as the second factor, and is asked at the next sign-in")
+    @Test("During a classic sign-in, a user can enroll a phone with a mailed link, and the phone gets the push of the next sign-in")
     func phone() async throws {
         try await with("push: optional") { sandbox in
             let enroll = try #require(try await signIn(sandbox) as? OktaAuthStatusFactorEnroll)
@@ -60,7 +60,7 @@ struct ClassicSetUpTests {
         }
     }
 
-    @Test("An external token is enrolled by its codes, and its next code signs in")
+    @Test("An external token device is enrolled with two consecutive codes, and its next code is accepted at sign-in")
     func tokens() async throws {
         try await with("rsa: optional, symantec: optional") { sandbox in
             let enroll = try #require(try await signIn(sandbox) as? OktaAuthStatusFactorEnroll)
@@ -86,7 +86,7 @@ struct ClassicSetUpTests {
         }
     }
 
-    @Test("A user without a password signs in with an activation token and sets one")
+    @Test("A user without a password can start a classic sign-in with an activation token and set a password")
     func activation() async throws {
         try await with("push: optional") { sandbox in
             try await sandbox.add(SandboxUser(login: "nora@example.com", password: nil))

@@ -20,7 +20,7 @@ struct ClassicSignInTests {
             "authn_api:\n  sign_on_policy: one-factor", with: "authn_api:\n  sign_on_policy: two-factors"))
 
     private func start(_ sandbox: Sandbox, by reach: Reach = .port) -> OktaAuthStatusUnauthenticated {
-        // The issuer works as the URL, because the SDK uses the part before `/oauth2`.
+        // The test passes the issuer as the domain: the SDK removes `/oauth2` and the rest.
         guard reach == .process else { return OktaAuthStatusUnauthenticated(oktaDomain: sandbox.issuer) }
         return OktaAuthStatusUnauthenticated(api: OktaAPI(oktaDomain: sandbox.issuer, transport: sandbox.transport))
     }
@@ -40,7 +40,7 @@ struct ClassicSignInTests {
         return try #require(status as? OktaAuthStatusFactorRequired, "\(status.statusType)")
     }
 
-    @Test("A password returns a session token, which can be exchanged for tokens once", arguments: Reach.allCases)
+    @Test("A classic sign-in with a password returns a session token, which can be exchanged for tokens once", arguments: Reach.allCases)
     func password(by reach: Reach) async throws {
         try await with { sandbox in
             let status = try await start(sandbox, by: reach).authenticate(username: Self.jane.login, password: Self.password)
@@ -53,7 +53,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("A wrong password and an unknown user get the same error, also in the closures")
+    @Test("In the classic API, the onError closure gets the same error for a wrong password and for an unknown user")
     func refusal() async throws {
         try await with { sandbox in
             for name in [Self.jane.login, "unknown@example.com"] {
@@ -77,7 +77,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("A push is approved on the phone while the app polls")
+    @Test("If the user approves the push while the app polls, the classic sign-in succeeds")
     func push() async throws {
         try await with(Self.twoFactors) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)
@@ -97,7 +97,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("A denied push is rejected, and another one can be sent")
+    @Test("In a classic sign-in, a denied push returns the factor result REJECTED, and the app can send another push")
     func deniedPush() async throws {
         try await with(Self.twoFactors) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)
@@ -113,7 +113,9 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("An app's code is accepted in one or two steps, a wrong one keeps the state, and a used one is rejected")
+    @Test(
+        "A classic sign-in accepts an authenticator app's code in one or two steps, keeps the state after a wrong code, and rejects a used code"
+    )
     func totp() async throws {
         try await with(Self.twoFactors) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -122,7 +124,7 @@ struct ClassicSignInTests {
             let wrong = app.code == "000000" ? "111111" : "000000"
             let error = await refused { _ = try await factor.select(passCode: wrong) }
             #expect(error == "E0000068")
-            // The code is read once, because the app shows another one when the clock reaches the next 30 seconds.
+            // The test reads the code once, because the app can show another one at the second call.
             let used = app.code
             #expect(try await factor.select(passCode: used) is OktaAuthStatusSuccess)
 
@@ -138,7 +140,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("A transaction can be resumed by its token, and ends when it is cancelled")
+    @Test("A classic transaction can be resumed with its state token, but not after a cancellation")
     func fetchAndCancel() async throws {
         try await with(Self.twoFactors) { sandbox in
             _ = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -167,7 +169,7 @@ struct ClassicSignInTests {
 
     /// Runs a test on the main actor, where statuses are used, with its own sandbox, and stops the sandbox afterwards.
     private func with(_ configuration: Sandbox.Configuration = .init(), _ body: @MainActor (Sandbox) async throws -> Void) async throws {
-        let sandbox = try await Sandbox.start(configuration)
+        let sandbox = try await Sandbox.forTest(configuration)
         do {
             try await body(sandbox)
         } catch {

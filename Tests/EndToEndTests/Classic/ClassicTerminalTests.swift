@@ -20,13 +20,13 @@ struct ClassicTerminalTests {
         "sign_on_policy: one-factor\nshow_lockout: true\nrecovery: [email, sms, call]\nself_service_unlock: true\n"
     private static let mistyped = "The code or the answer is wrong."
 
-    @Test("Every factor can be enrolled in the terminal: by QR code, question, text, call and mail")
-    func enrolment() async throws {
+    @Test("In the terminal, a user can enroll an authenticator app, a security question, a text message, a phone call and an email address")
+    func enrollment() async throws {
         let factors = "factors: { totp: required, question: required, sms: optional, call: optional, email: optional, push: not_allowed }"
         try await withSandbox(.classic(Self.twoFactors + factors)) { sandbox in
             let terminal = try ClassicTerminal(sandbox, "--qr", "dark")
             try await terminal.givePassword()
-            let menu = try await terminal.choose("Enrol: Google Authenticator (required)")
+            let menu = try await terminal.choose("Enroll: Google Authenticator (required)")
             #expect(menu.contains("[MFA_ENROLL]") && !menu.contains("security question") && !menu.contains("Skip"))
             let drawn = try await terminal.waitFor("type this secret in your authenticator app: ")
             #expect(drawn.contains("█"))
@@ -36,19 +36,19 @@ struct ClassicTerminalTests {
             try await terminal.waitFor(Self.mistyped)
             try await terminal.give(code: app.code)
 
-            try await terminal.choose("Enrol: security question (required)")
+            try await terminal.choose("Enroll: security question (required)")
             try await terminal.waitFor("20) ")
             try await terminal.answer("Which question: ", "21")
             try await terminal.waitFor("That is none of the questions.")
-            try await terminal.choose("Enrol: security question (required)")
+            try await terminal.choose("Enroll: security question (required)")
             try await terminal.answer("Which question: ", "1")
             try await terminal.answer("Your answer: ", "Swimming cup")
 
-            try await terminal.choose("Enrol: text message")
+            try await terminal.choose("Enroll: text message")
             try await terminal.answer("Number, as in +15550100 (empty for the one that is known): ", Self.number)
             let first = try await sandbox.code(by: .text)
             sandbox.advance(by: 31)
-            try await terminal.choose("Have it sent again")
+            try await terminal.choose("Resend")
             let second = try await sandbox.code(by: .text)
             #expect(sandbox.outbox.messages.map(\.recipient) == ["+15551234821", "+15551234821"])
             if first != second {
@@ -58,21 +58,23 @@ struct ClassicTerminalTests {
             try await terminal.give(code: second)
 
             sandbox.advance(by: 31)
-            try await terminal.choose("Enrol: phone call")
+            try await terminal.choose("Enroll: phone call")
             try await terminal.answer("(empty for the one that is known): ", "")
             try await terminal.give(code: sandbox.code(by: .call))
-            try await terminal.choose("Enrol: e-mail")
+            try await terminal.choose("Enroll: e-mail")
             try await terminal.give(code: sandbox.code(by: .mail))
             try await terminal.isSignedIn()
         }
     }
 
-    @Test("A phone is enrolled by the drawn QR code, or by its address without one", arguments: ["dark", "never"])
+    @Test(
+        "In the terminal, a phone can be enrolled with the drawn QR code, or with the QR code's address if no picture is drawn",
+        arguments: ["dark", "never"])
     func phone(drawing: String) async throws {
         try await withSandbox(.classic(Self.twoFactors + "factors: { push: optional, totp: not_allowed }")) { sandbox in
             let terminal = try ClassicTerminal(sandbox, "--qr", drawing)
             try await terminal.givePassword()
-            try await terminal.choose("Enrol: ")
+            try await terminal.choose("Enroll: ")
             let shown = try await terminal.waitFor(
                 drawing == "dark" ? "Scan it with your device; it is also at " : "scan with your device is at ")
             #expect(shown.contains("█") == (drawing == "dark"))
@@ -90,7 +92,9 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("A sent code can be requested, sent again, corrected and accepted", arguments: [MessageChannel.text, .call, .mail])
+    @Test(
+        "In the terminal, the user can request a code by text, call or mail, have the code sent again, and correct a wrong code",
+        arguments: [MessageChannel.text, .call, .mail])
     func sentCode(by channel: MessageChannel) async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             try await sandbox.addCodeFactor(channel, to: channel == .mail ? Self.jane : Self.number, for: Self.jane)
@@ -101,7 +105,7 @@ struct ClassicTerminalTests {
             try await terminal.choose(name)
             _ = try await sandbox.code(by: channel)
             sandbox.advance(by: 31)
-            #expect(try await terminal.choose("Have it sent again").contains("[MFA_CHALLENGE]"))
+            #expect(try await terminal.choose("Resend").contains("[MFA_CHALLENGE]"))
             let code = try await sandbox.code(by: channel)
             try await terminal.give(code: code == "000000" ? "111111" : "000000")
             try await terminal.waitFor(Self.mistyped)
@@ -118,7 +122,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("The answer to a question is not echoed, and a wrong one is asked again")
+    @Test("The terminal does not echo the answer to a security question, and after a wrong answer the user can answer again")
     func question() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             try await sandbox.addSecurityQuestion("first_award", answer: "Swimming cup", for: Self.jane)
@@ -126,7 +130,7 @@ struct ClassicTerminalTests {
             try await terminal.givePassword()
             try await terminal.choose("security question: ")
             for answer in ["Chess cup", "Swimming cup"] {
-                try await terminal.choose("Answer your question")
+                try await terminal.choose("Answer the security question")
                 try await terminal.answer("?: ", answer)
                 if answer == "Chess cup" { try await terminal.waitFor(Self.mistyped) }
             }
@@ -135,7 +139,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("A push shows its number, reports a denial, and can be sent again")
+    @Test("In the terminal, a classic sign-in shows the number and the denial of a push, and the user can send another push")
     func push() async throws {
         var configuration = try Sandbox.Configuration.classic(Self.twoFactors)
         configuration.organization = configuration.organization?
@@ -158,7 +162,8 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("A forgotten password is reset by a code and the question, and must be repeated")
+    @Test(
+        "In the terminal, the user resets a forgotten password with a code and a security question, and must enter the new password twice")
     func recover() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             try await sandbox.addCodeFactor(.text, to: Self.number, for: Self.jane)
@@ -166,7 +171,7 @@ struct ClassicTerminalTests {
             let terminal = try ClassicTerminal(sandbox, "--recover", "sms")
             try await terminal.give(code: sandbox.code(by: .text))
             for answer in ["Chess cup", "Swimming cup"] {
-                #expect(try await terminal.choose("Answer your question").contains("[RECOVERY]"))
+                #expect(try await terminal.choose("Answer the security question").contains("[RECOVERY]"))
                 try await terminal.answer("?: ", answer)
             }
             for (first, second) in [("Another-Horse-8", "Another-Horse-9"), ("short", "short"), ("Another-Horse-8", "Another-Horse-8")] {
@@ -182,7 +187,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("A recovery by mail ends in the terminal and continues by the link")
+    @Test("After starting a recovery by email, the command exits and tells the user to continue with the mailed link")
     func recoverByMail() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let terminal = try ClassicTerminal(sandbox, "--recover", "email")
@@ -192,7 +197,9 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("A locked account can be unlocked, after the locking password or from the start", arguments: [true, false])
+    @Test(
+        "In the terminal, a user can unlock a locked account, after the wrong password that locks the account or with --unlock",
+        arguments: [true, false])
     func unlock(fromLock: Bool) async throws {
         try await withSandbox(.classic(Self.recovery, more: "password_policy:\n  lockout_attempts: 5\n")) { sandbox in
             try await sandbox.addCodeFactor(.call, to: Self.number, for: Self.jane)
@@ -215,7 +222,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("An expired password is changed, and one that expires soon can be kept")
+    @Test("In the terminal, a user can change an expired password, and can keep a password that expires soon")
     func duePassword() async throws {
         let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
         try await withSandbox(.classic("sign_on_policy: one-factor", more: aging)) { sandbox in
@@ -237,7 +244,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("Ctrl-C, or the choice to cancel, ends the transaction at the server", arguments: [true, false])
+    @Test("In the terminal, Ctrl-C or the menu choice Cancel cancels the classic transaction at the server", arguments: [true, false])
     func cancel(isInterrupt: Bool) async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             _ = try await sandbox.authenticatorApp(for: Self.jane)

@@ -17,7 +17,7 @@ struct WorkedExampleTests {
         throw CancellationError()
     }
 
-    /// Returns the examples of a page line by line, without imports.
+    /// Returns the lines of each example on a page, without imports.
     private static func examples(of page: String) throws -> [[String]] {
         let text = try String(contentsOf: OutsidePart.root.appending(path: page), encoding: .utf8)
         return text.components(separatedBy: "```swift\n").dropFirst().map { block in
@@ -29,7 +29,7 @@ struct WorkedExampleTests {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    @Test("The examples in the documentation equal those that the tests run")
+    @Test("The code examples in the documentation of the classic API are the same as the code that the tests run")
     func stand() throws {
         let file = OutsidePart.root.appending(path: "Tests/EndToEndTests/Classic/WorkedExamples.swift")
         let run = Self.lines(try String(contentsOf: file, encoding: .utf8))
@@ -43,7 +43,7 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("The example of a password sign-in works at the default sandbox")
+    @Test("The documentation's example of a classic password sign-in gets a session token from the sandbox")
     func password() async throws {
         try await withClassicSandbox { sandbox in
             let token = try await signIn(at: sandbox.origin, name: Self.jane, password: Self.password, ask: Self.unexpected)
@@ -55,7 +55,9 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("The example enrols an authenticator app, signs in with its code, and changes an expired password")
+    @Test(
+        "The documentation's classic sign-in example can enroll an authenticator app, sign in with the app's code, and change an expired password"
+    )
     func app() async throws {
         let aging = "password_policy:\n  age:\n    maximum_days: 90\n"
         try await withClassicSandbox(.classic("sign_on_policy: two-factors", more: aging)) { sandbox async throws in
@@ -79,7 +81,9 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("The example waits for a push and ends at a denial")
+    @Test(
+        "The documentation's classic sign-in example returns a session token if the user approves a push, and no token if the user denies the push"
+    )
     func push() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane)
@@ -94,7 +98,7 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("The example recovers a password by a code and the question")
+    @Test("The documentation's recovery example resets a forgotten password with a code and a security question")
     func recovery() async throws {
         try await withClassicSandbox { sandbox in
             try await sandbox.addCodeFactor(.text, to: "+1 555 123 4821", for: Self.jane)
@@ -112,7 +116,9 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("The example exchanges the session token for a credential and reports further requirements")
+    @Test(
+        "The documentation's short classic example exchanges the session token for a credential, or shows the factors if a second factor is required"
+    )
     func readMe() async throws {
         for isTwoFactors in [false, true] {
             let policy = "sign_on_policy: \(isTwoFactors ? "two-factors" : "one-factor")\nremember_devices: device"

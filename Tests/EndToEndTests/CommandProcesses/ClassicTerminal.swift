@@ -29,7 +29,7 @@ struct ClassicTerminal: Sendable {
 
     func givePassword(_ password: String = password) async throws { try await answer("Password for \(Self.jane): ", password) }
 
-    /// Waits for the choices, and selects the one whose title begins with a text.
+    /// Waits for the choices, and selects the first one whose title begins with this text.
     ///
     /// - Returns: The output up to and including the choices.
     @discardableResult
@@ -43,9 +43,9 @@ struct ClassicTerminal: Sendable {
         return menu
     }
 
-    /// Returns the code that the choice requires.
+    /// Selects “Enter the code”, and types the code.
     func give(code: String) async throws {
-        try await choose("Give the code")
+        try await choose("Enter the code")
         try await answer("Code: ", code)
     }
 
@@ -54,7 +54,7 @@ struct ClassicTerminal: Sendable {
     /// Waits until the command exits.
     func end() async -> (status: Int32, text: String) { await process.end() }
 
-    /// The last output of a successful sign-in.
+    /// Checks that the command ends with the output of a successful sign-in.
     func isSignedIn(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let (status, text) = await end()
         #expect(status == 0, "\(text)", sourceLocation: sourceLocation)

@@ -10,13 +10,13 @@ import FoundationNetworking
 #endif
 
 /// Independent implementations receive our tokens and verify them over HTTP and TLS, as any client of theirs would.
-@Suite("Foreign judges")
+@Suite("Independent implementations verify the sandbox's tokens")
 struct ForeignJudgesTests {
     @Test(
-        "Authlib signs in, refreshes, gets client credentials and validates our id tokens by our keys",
+        "The Python library Authlib signs in, refreshes tokens, gets tokens for a service, and validates ID tokens with the sandbox's keys",
         .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)))
     func authlib() async throws {
-        let sandbox = try await Sandbox.start()
+        let sandbox = try await Sandbox.forTest()
         let result = try await ForeignProgram.run(
             .python, [OutsidePart.scripts.appending(path: "authlib_client.py").path, sandbox.issuer.absoluteString],
             input: """
@@ -34,10 +34,10 @@ struct ForeignJudgesTests {
     }
 
     @Test(
-        "okta-jwt-verifier accepts an access token over TLS, and rejects a forged one",
+        "The Python library okta-jwt-verifier accepts an access token of the sandbox over TLS, and rejects a forged token",
         .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)))
     func oktaVerifier() async throws {
-        let sandbox = try await Sandbox.start(.init(host: "localhost", usesTLS: true))
+        let sandbox = try await Sandbox.forTest(.init(host: "localhost", usesTLS: true))
         let authority = try #require(sandbox.authority)
         let token = try await Self.accessToken(sandbox)
         let cases = [(token, true), (try sandbox.forgedToken(.badSignature, of: token), false)]
@@ -52,10 +52,10 @@ struct ForeignJudgesTests {
     }
 
     @Test(
-        "Node's jose accepts our access token for its issuer, audience and client, and for no others",
+        "The JavaScript library jose accepts an access token of the sandbox only with the token's issuer, audience and client",
         .enabled(if: OutsidePart.nodeJOSE.isEnabled, Comment(rawValue: OutsidePart.nodeJOSE.missingNote)))
     func nodeJOSE() async throws {
-        let sandbox = try await Sandbox.start()
+        let sandbox = try await Sandbox.forTest()
         let token = try await Self.accessToken(sandbox)
         let (keys, _) = try await URLSession.shared.data(from: sandbox.issuer.appending(path: "v1/keys"))
         let input = "{\"token\": \"\(token)\", \"keys\": \(String(decoding: keys, as: UTF8.self))}"

@@ -7,19 +7,19 @@ import Testing
 
 /// Independent relying parties send a user's browser to our server and verify the response. The user walks through the hosted pages without
 /// JavaScript.
-@Suite("Foreign relying parties")
+@Suite("Independent relying parties")
 struct RelyingPartyTests {
     @Test(
-        "Authlib in a Flask site signs in, silently the second time, refreshes, reads userinfo and signs out",
+        "A Flask site with Authlib signs in, signs in again without a prompt, refreshes tokens, reads userinfo and signs out",
         .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)))
     func flask() async throws {
         let seen = try await use("flask_relying_party.py", .python, environment: ["AUTHLIB_INSECURE_TRANSPORT": "1"])
-        // Once for the first sign-in, and once because the site asked for it.
+        // The user entered the password twice: at the first sign-in, and because the site required a fresh sign-in.
         #expect(seen == ["name": "Jane Doe", "amr": ["pwd"], "asked": 2])
     }
 
     @Test(
-        "Apache's mod_auth_openidc lets in who signed in, refreshes, and signs out",
+        "Apache's mod_auth_openidc gives access after a sign-in, refreshes the tokens, and signs the user out",
         .enabled(if: OutsidePart.apache.isEnabled, Comment(rawValue: OutsidePart.apache.missingNote)))
     func apache() async throws {
         let seen = try await use("apache_relying_party.py", .apache)
@@ -27,7 +27,7 @@ struct RelyingPartyTests {
     }
 
     @Test(
-        "A site with the wrong secret gets no tokens",
+        "A relying party with the wrong client secret gets the error invalid_client and no tokens",
         .enabled(if: OutsidePart.apache.isEnabled, Comment(rawValue: OutsidePart.apache.missingNote)))
     func wrongSecret() async throws {
         let judged = await #expect(throws: JudgedWrong.self) {
@@ -36,14 +36,14 @@ struct RelyingPartyTests {
         #expect(judged?.errors.contains("invalid_client") == true)
     }
 
-    /// The exit status of the relying party reports a wrong response.
+    /// An error for a relying party that ended with a failure.
     private struct JudgedWrong: Error { let errors: String }
 
     private func use(
         _ script: String, _ part: OutsidePart, secret: String = "web-app-secret-01", environment: [String: String] = [:]
     ) async throws -> JSONValue {
         let port = try SitePort()
-        let sandbox = try await Sandbox.start(.init(organization: port.place(in: OrgFile.sandboxDefault)))
+        let sandbox = try await Sandbox.forTest(.init(organization: port.place(in: OrgFile.sandboxDefault)))
         let given: JSONValue = [
             "user": "jane.doe@example.com", "password": "Correct-Horse-7", "client": "web-app", "secret": .string(secret),
             "port": .integer(Int64(port.number)),

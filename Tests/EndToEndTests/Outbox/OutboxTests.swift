@@ -15,7 +15,9 @@ import FoundationNetworking
 struct OutboxTests {
     private static let jane = "jane.doe@example.com"
 
-    @Test("The outbox has the text message of a direct authentication", arguments: [(true, "sms"), (false, "tel")])
+    @Test(
+        "The sandbox's outbox contains the text message or call of a direct authentication, and the message's code completes the sign-in",
+        arguments: [(true, "sms"), (false, "tel")])
     func signIn(_ isText: Bool, _ method: String) async throws {
         try await withSandbox { sandbox in
             try await sandbox.addCodeFactor(isText ? .text : .call, to: "+1 555 123 4821", for: Self.jane)
@@ -35,7 +37,7 @@ struct OutboxTests {
 
     private struct Unexpected: Error {}
 
-    @Test("The outbox is a page for browsers and JSON for programs, and reports messages that arrive while it waits")
+    @Test("The sandbox's outbox is a page for browsers and JSON for programs, and a waiting request returns when a message arrives")
     func page() async throws {
         try await withSandbox { sandbox in
             func get(_ path: String, accept: String = "application/json") async throws -> (HTTPURLResponse, String) {
@@ -53,7 +55,7 @@ struct OutboxTests {
                 #expect(head.statusCode == 200 && head.value(forHTTPHeaderField: "Content-Type") == "\(type); charset=utf-8")
             }
             try await sandbox.addCodeFactor(.text, to: "+15551234821", for: Self.jane)
-            // The request arrives before the message, and is answered when the message arrives.
+            // The request is sent before the message exists, and answered as soon as it does.
             async let waiting = get("outbox?after=0")
             let flow = DirectAuthenticationFlow(client: sandbox.client(.directAuth))
             _ = try await flow.start(Self.jane, with: .password("Correct-Horse-7"))
@@ -66,19 +68,19 @@ struct OutboxTests {
         }
     }
 
-    @Test("The outbox can reject messages, which are in the system log without number and code")
+    @Test("If the sandbox's outbox is set to reject a text message, the outbox stays empty, and the sign-in step does not fail")
     func refusing() async throws {
         try await withSandbox { sandbox in
             try await sandbox.addCodeFactor(.text, to: "+15551234821", for: Self.jane)
             sandbox.outbox.fail(with: .refused(reason: "barred"))
             let flow = DirectAuthenticationFlow(client: sandbox.client(.directAuth))
-            _ = try await flow.start(Self.jane, with: .password("Correct-Horse-7"))
-            _ = try await flow.resume(with: .oob(channel: .sms))
+            guard case .mfaRequired = try await flow.start(Self.jane, with: .password("Correct-Horse-7")) else { throw Unexpected() }
+            guard case .continuation(.prompt) = try await flow.resume(with: .oob(channel: .sms)) else { throw Unexpected() }
             #expect(sandbox.outbox.messages.isEmpty)
         }
     }
 
-    @Test("A factor for an unknown user or an invalid destination is rejected with its name")
+    @Test("Adding a sandbox factor for an unknown user, with an invalid destination or with an unusable answer throws the matching error")
     func refusals() async throws {
         try await withSandbox { sandbox in
             func code(_ body: () async throws -> String) async -> FactorError.Code? {

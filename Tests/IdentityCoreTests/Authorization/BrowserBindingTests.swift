@@ -4,11 +4,13 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("The browser that a sign-in continues in")
+@Suite("Binding of a sign-in to a browser")
 struct BrowserBindingTests {
     private static let start = String(repeating: "s", count: 43)
 
-    @Test("A proof replaces the starting secret by the one that the proving browser got")
+    @Test(
+        "After the user proves a factor, the sign-in is bound to the secret of the browser with the proof, and no longer to the start secret"
+    )
     func proof() {
         var binding = BrowserBinding(Self.start)
         #expect(binding.secret(of: BrowserSecrets(browser: Self.start)) == Self.start)
@@ -21,7 +23,7 @@ struct BrowserBindingTests {
         #expect(!binding.unproved.isProved && binding.unproved.isBound(to: Self.start))
     }
 
-    @Test("Only the four most recent proofs are valid")
+    @Test("A sign-in accepts only the browser secrets of its four most recent proofs")
     func bounded() {
         var binding = BrowserBinding(Self.start)
         let secrets = (1...5).map { String(repeating: "\($0)", count: 43) }
@@ -29,7 +31,7 @@ struct BrowserBindingTests {
         #expect(secrets.map(binding.isBound) == [false, true, true, true, true])
     }
 
-    @Test("A record that holds only the digest of the browser's secret is read as a sign-in without a proof")
+    @Test("A stored sign-in with only the digest of the browser's secret is decoded as a sign-in without a proof")
     func earlierRecords() throws {
         var binding = BrowserBinding(Self.start)
         let earlier = try JSONEncoder().encode(TicketDigest(of: Self.start).bytes)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("What a session is worth")
+@Suite("Session rules")
 struct SessionRulesTests {
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
     private static let jane = User(id: "00ujane", login: "jane", passwordHash: "hash", createdAt: start)
@@ -21,7 +21,7 @@ struct SessionRulesTests {
     }
 
     @Test(
-        "A session ends a while after its last use, and at its maximum lifetime whatever its use",
+        "A session expires at the idle timeout after its last use, and at the maximum lifetime even if it is used",
         arguments: [(0.0, 99.0, false), (0, 100, true), (50, 149, false), (50, 150, true), (950, 999, false), (950, 1_000, true)])
     func times(used: TimeInterval, now: TimeInterval, isOver: Bool) {
         var session = Self.session()
@@ -29,7 +29,9 @@ struct SessionRulesTests {
         #expect(session.isOver(for: Self.jane, now: Self.time(now)) == isOver)
     }
 
-    @Test("A session ends with a new password, a suspension and a deactivation, even a reversed one, and is invalid for another user")
+    @Test(
+        "A session is invalid after a password change, suspension or deactivation, even after reactivation, and is never valid for another user"
+    )
     func account() {
         var changed = Self.jane
         changed.setPasswordHash("other", now: Self.time(1))
@@ -44,7 +46,7 @@ struct SessionRulesTests {
         #expect(!Self.session().isOver(for: Self.jane, now: Self.time(3)))
     }
 
-    @Test("A session uses the last proof of each factor, in the order of the proofs")
+    @Test("A session keeps only the latest proof of each factor, and lists the proofs in the order of their times")
     func proofs() {
         var session = Self.session()
         session.add([Self.proof(.push, at: 10)])
@@ -53,7 +55,7 @@ struct SessionRulesTests {
         #expect(session.proofs.map(\.time) == [Self.time(10), Self.time(20)])
     }
 
-    @Test("A session stores each client once, up to a limit, and its last use never moves back")
+    @Test("A session stores each of its last 100 clients once, and never replaces the time of its last use with an earlier time")
     func clients() {
         var session = Self.session()
         for number in 0..<150 { session.use(by: .init(id: "app\(number)"), now: Self.time(50)) }
@@ -65,7 +67,7 @@ struct SessionRulesTests {
         #expect(session.lastUsedAt == Self.time(50))
     }
 
-    @Test("A form token is valid for one browser and one sign-in")
+    @Test("A form token is valid only for one browser and one sign-in")
     func formToken() {
         let token = FormToken.make(browser: "b", transaction: "t")
         #expect(FormToken.isRight(token, browser: "b", transaction: "t"))

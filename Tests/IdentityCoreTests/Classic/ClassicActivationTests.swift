@@ -6,7 +6,7 @@ import Testing
 @testable import IdentityCore
 @testable import SignInPages
 
-@Suite("Signing in for the first time at the classic API")
+@Suite("Account activation in the classic API")
 struct ClassicActivationTests {
     private static let nora = "nora.newman@example.com"
     private static let password = "First-Horse-1"
@@ -43,14 +43,16 @@ struct ClassicActivationTests {
         return try #require(desk.messages.last)
     }
 
-    /// Returns the page model of an activation link.
+    /// Whether the link in an activation mail still opens a page.
     private static func isGood(_ mail: OutgoingMessage, _ desk: ClassicTestClient) async throws -> Bool {
         let answer = try await desk.engine.recoveryLinkPage(mail.linkToken, browser: BrowserSecrets(), context: desk.context)
         if case .page = answer.outcome { return true }
         return false
     }
 
-    @Test("A mailed activation token is valid only on the pages, even if the account has an initial password")
+    @Test(
+        "The classic API rejects a mailed activation token, with or without an initial password, and the token stays valid on the hosted pages"
+    )
     func mailed() async throws {
         let desk = try await Self.desk()
         for login in [Self.nora, "staged@example.com"] {
@@ -64,7 +66,7 @@ struct ClassicActivationTests {
         }
     }
 
-    @Test("An activation link is valid until the next mail or token, or until all sessions are ended")
+    @Test("A newer mail or token invalidates an activation link, and ending all sessions invalidates an activation token")
     func lastOne() async throws {
         let desk = try await Self.desk()
         let first = try await Self.mail(desk)
@@ -79,7 +81,7 @@ struct ClassicActivationTests {
         #expect(try await Self.begin(desk, token).refusal == "E0000004")
     }
 
-    @Test("An activation link to an earlier address is invalid, and a token without a mail stays valid")
+    @Test("A change of the mail address invalidates the mailed activation link, but not a token that was not mailed")
     func correctedAddress() async throws {
         let desk = try await Self.desk()
         let mail = try await Self.mail(desk)
@@ -96,7 +98,7 @@ struct ClassicActivationTests {
         #expect(try desk.transaction(try await Self.begin(desk, token)).status == .passwordReset)
     }
 
-    @Test("An account stays staged until its last token sets a password, and sign-ins of earlier tokens end")
+    @Test("An account stays staged until its newest activation token sets a password, and earlier tokens and their sign-ins are rejected")
     func staged() async throws {
         let desk = try await Self.desk()
         let earlier = try desk.transaction(try await Self.begin(desk, try await Self.token(desk)))
@@ -111,7 +113,7 @@ struct ClassicActivationTests {
         #expect(try await Self.token(desk) == nil)
     }
 
-    @Test("An activation token is valid once, until its expiry, and while the account is staged")
+    @Test("An activation token is valid only once, only until its expiry, and only while the account is staged")
     func worthless() async throws {
         let desk = try await Self.desk()
         let used = try await Self.token(desk)
@@ -131,7 +133,7 @@ struct ClassicActivationTests {
         #expect(try await Self.token(desk, TestOrganization.jane) == nil)
     }
 
-    @Test("Activation of a user with a password continues with the sign-in and its other requirements")
+    @Test("Activating a user who already has a password makes the account active, and continues with the enrollment of a second factor")
     func withPassword() async throws {
         let desk = try await Self.desk(twoFactors: true)
         let token = try await Self.token(desk, "staged@example.com")
@@ -141,7 +143,7 @@ struct ClassicActivationTests {
         #expect(try await Self.token(desk, "staged@example.com") == nil)
     }
 
-    @Test("A temporary first password must be changed immediately")
+    @Test("If the initial password is temporary, the activation asks for a new password, and the account stays staged meanwhile")
     func duePassword() async throws {
         let desk = try await Self.desk()
         let id = try #require(try await desk.engine.user(login: "staged@example.com")?.id)
@@ -151,7 +153,7 @@ struct ClassicActivationTests {
         #expect(try await desk.engine.user(login: "staged@example.com")?.status == .staged)
     }
 
-    @Test("The sign-in of an activation after a week has the usual lifetime")
+    @Test("A sign-in that an activation token starts after six days has the usual lifetime of five minutes")
     func late() async throws {
         let desk = try await Self.desk()
         let token = try await Self.token(desk, lifetime: Engine.activationTokenLifetime)

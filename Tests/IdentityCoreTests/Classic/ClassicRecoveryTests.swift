@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Recovery at the classic API")
+@Suite("Account recovery in the classic API")
 struct ClassicRecoveryTests {
     private static let portal = ClassicCaller(apiToken: "a-token-of-the-portal-0123456789")
     private static let new = "Another-Horse-8"
@@ -40,7 +40,7 @@ struct ClassicRecoveryTests {
         try await desk.engine.classicResetPassword(to: password, stateToken: token ?? "", context: desk.context)
     }
 
-    @Test("A recovery by text takes the code and a new password, and continues with the sign-in")
+    @Test("A recovery by text message requires the code and a new password, and then completes the sign-in")
     func byText() async throws {
         let desk = try await Self.desk()
         try await Self.givePhone(desk)
@@ -62,7 +62,7 @@ struct ClassicRecoveryTests {
         #expect(try await desk.signIn(Self.new).status == .success)
     }
 
-    @Test("Recovery responses, limits and later steps do not reveal whether a user name exists")
+    @Test("A recovery for an unknown user name has the same responses, message limit and later steps as a recovery for a known user name")
     func unknown() async throws {
         let desk = try await Self.desk()
         for login in ["unknown@example.com", TestOrganization.jane] {
@@ -90,7 +90,9 @@ struct ClassicRecoveryTests {
         #expect(try await Self.recover(desk, "pigeon").refusal == "E0000001")
     }
 
-    @Test("Wrong recovery codes count across recoveries, and above the limit no code is sent, which only the log shows")
+    @Test(
+        "After five wrong codes across several recoveries, the server sends no recovery code for five minutes, and only the log shows the refusal"
+    )
     func guessedCodes() async throws {
         let desk = try await Self.desk()
         try await Self.givePhone(desk)
@@ -113,7 +115,7 @@ struct ClassicRecoveryTests {
         }
         let log = try await desk.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.mfa.code.send")).events
         #expect(log.map(\.outcome) == [.success, .success, .denied])
-        // A code for a sign-in would still be accepted: the factor is not locked for sign-ins.
+        // The wrong recovery codes have not locked the factor for sign-ins.
         let id = try await desk.jane().id
         let method = try await desk.organization.store.read {
             try $0.records(.enrollment, where: "user", is: id, limit: 9).map(Enrollment.init).compactMap(\.sentCode).first
@@ -126,7 +128,7 @@ struct ClassicRecoveryTests {
         #expect(try desk.transaction(proved).status == .passwordReset)
     }
 
-    @Test("A recovery by mail takes its token once, and the security question before a change")
+    @Test("A mailed recovery token is valid once, and the recovery requires the security answer before the new password")
     func byMail() async throws {
         let desk = try await Self.desk()
         _ = try #require(
@@ -147,7 +149,7 @@ struct ClassicRecoveryTests {
         #expect(try desk.transaction(try await Self.reset(desk, asked.stateToken)).status == .success)
     }
 
-    @Test("Guessing the answer locks the account and ends the recovery")
+    @Test("Five wrong answers to the security question lock the account and end the recovery")
     func guessed() async throws {
         let desk = try await Self.desk()
         _ = try #require(
@@ -162,7 +164,7 @@ struct ClassicRecoveryTests {
         #expect(try await desk.jane().lockedAt != nil)
     }
 
-    /// Gives Jane a security question, and starts a recovery that asks it.
+    /// Starts a recovery that asks Jane's security question, and returns its state token. Jane must have a question.
     private static func asked(_ desk: ClassicTestClient) async throws -> String {
         desk.now += 61
         let token = try #require(try desk.transaction(try await recover(desk, nil, caller: portal)).recoveryToken)
@@ -175,7 +177,7 @@ struct ClassicRecoveryTests {
         try await desk.engine.classicRecoveryAnswer(text, stateToken: token, context: desk.context)
     }
 
-    @Test("A right answer is none if, at that moment, a wrong one elsewhere was the last that may be given")
+    @Test("A correct answer to the security question is rejected if another recovery commits the last permitted wrong answer first")
     func closedMeanwhile() async throws {
         let desk = try await Self.desk()
         let jane = try await desk.jane().id
@@ -199,7 +201,9 @@ struct ClassicRecoveryTests {
         #expect(try await Self.reset(desk, right).refusal == "E0000079")
     }
 
-    @Test("Guesses at the answer count over all recoveries, also where people may unlock themselves: ten in a day, a hundred in all")
+    @Test(
+        "After ten wrong security answers in a day, even a correct answer is rejected until the next day; after a hundred, until the account is unlocked"
+    )
     func guessedAnswers() async throws {
         let desk = try await Self.desk()
         let jane = try await desk.jane().id
@@ -210,7 +214,7 @@ struct ClassicRecoveryTests {
                     let token = try await Self.asked(desk)
                     for _ in 0..<5 { _ = try await Self.answer("Chess cup", token, desk) }
                 }
-                // The correct answer gets the response of a wrong one, and does not count.
+                // The correct answer gets the response of a wrong answer, and is not counted.
                 #expect(try await Self.answer("Swimming cup", try await Self.asked(desk), desk).refusal == "E0000087")
                 if day < days - 1 { desk.now += 86_400 }
             }
@@ -218,11 +222,11 @@ struct ClassicRecoveryTests {
         try await guess(days: 1)
         desk.now += 86_400
         #expect(try desk.transaction(try await Self.answer("Swimming cup", try await Self.asked(desk), desk)).status == .passwordReset)
-        // Only the new password counts as a correct answer of the user.
+        // A correct answer removes the count only when the user has set the new password.
         let token = try await Self.asked(desk)
         _ = try desk.transaction(try await Self.answer("Swimming cup", token, desk))
         #expect(try desk.transaction(try await Self.reset(desk, token)).status == .success)
-        // A sign-in with the password is no guess. The guesses of the day stay counted.
+        // A sign-in with the password does not remove the count of the day's guesses.
         try await guess(days: 9)
         var stored = try #require(try await desk.organization.store.read { try $0.record(.user, id: jane).map(StoredUser.init) })
         stored.value.lockedAt = nil
@@ -240,7 +244,7 @@ struct ClassicRecoveryTests {
         #expect(try desk.transaction(try await Self.answer("Swimming cup", try await Self.asked(desk), desk)).status == .passwordReset)
     }
 
-    @Test("A password recovery does not reset wrong device codes, which still count towards the lock")
+    @Test("A password recovery does not reset the count of wrong authenticator codes")
     func keepsWrongCodes() async throws {
         let desk = try await Self.desk()
         let app = FactorKind.totp.rawValue
@@ -254,7 +258,7 @@ struct ClassicRecoveryTests {
         #expect(try await desk.jane().failedCodes == [app: 4])
     }
 
-    @Test("A user can unlock a locked account and sign in again")
+    @Test("A user unlocks a locked account with a code by text message, and can then sign in")
     func unlock() async throws {
         let desk = try await Self.desk(showsLockout: true)
         try await Self.givePhone(desk)
@@ -276,7 +280,7 @@ struct ClassicRecoveryTests {
         #expect(desk.messages.count == sent)
     }
 
-    @Test("A trusted caller gets the token, and is told why not")
+    @Test("A trusted caller of the classic API gets the recovery token in the response, and an error for an unknown user name")
     func trusted() async throws {
         let desk = try await Self.desk()
         let begun = try desk.transaction(try await Self.recover(desk, nil, caller: Self.portal))

@@ -36,7 +36,7 @@ struct ClientAuthenticatorTests {
     }
 
     @Test(
-        "Missing, wrong or unknown client credentials are invalid_client, and several methods are invalid_request",
+        "Missing, wrong or unknown client credentials get invalid_client, and credentials of several methods get invalid_request",
         arguments: [
             (ClientCredentials(endpoint: url), .invalidClient, "client.no_credentials"),
             (ClientCredentials(clientID: "", endpoint: url), .invalidClient, "client.no_credentials"),
@@ -80,7 +80,7 @@ struct ClientAuthenticatorTests {
         #expect(why == reason)
     }
 
-    @Test("An unknown client and a wrong secret get the same response")
+    @Test("A request by an unknown client and a request with a wrong client secret get the same response")
     func sameAnswer() async throws {
         let organization = try await TestOrganization()
         var answers: Set<String> = []
@@ -88,11 +88,13 @@ struct ClientAuthenticatorTests {
             Self.secret("unknown", "x"), Self.secret("service-app", "x"), Self.secret("inactive-app", "x"),
             Self.secret("password-app", "x"),
         ] {
-            if case .failure(let refusal) = try await organization.token(["grant_type": "client_credentials"], client: credentials) {
-                answers.insert(refusal.description)
+            let refusal = try await #require(throws: Refusal.self) {
+                try await organization.token(["grant_type": "client_credentials"], client: credentials).get()
             }
+            #expect(refusal.code == .invalidClient && refusal.members.isEmpty)
+            answers.insert("\(String(describing: refusal.status)) \(refusal.description)")
         }
-        #expect(answers.count == 1)
+        #expect(answers.count == 1, "\(answers)")
     }
 
     // MARK: - Assertions
@@ -122,7 +124,7 @@ struct ClientAuthenticatorTests {
     }
 
     @Test(
-        "The claims of a client assertion are checked",
+        "A client assertion is accepted if its audience, issuer, subject, times and key are valid, and otherwise rejected with invalid_client",
         arguments: [
             Assertion(name: "as published", change: { _ in }),
             Assertion(name: "signed with the secret", change: { _ in }, client: "jwt-app"),
@@ -160,7 +162,7 @@ struct ClientAuthenticatorTests {
         #expect(code == (assertion.reason == nil ? nil : .invalidClient))
     }
 
-    @Test("A client assertion that uses a public key as HMAC secret is rejected")
+    @Test("A client assertion that is signed with the client's public key as HMAC secret is rejected")
     func confusedAlgorithms() async throws {
         let publicKey = try #require(TestOrganization.clientKey?.publicKey)
         let forged = try SigningKey.secret(publicKey.json().serialized(), algorithm: .hs256, keyID: "client-key")
@@ -185,7 +187,7 @@ struct ClientAuthenticatorTests {
         #expect(try await organization.grants().count == 1)
     }
 
-    @Test("A replayed client assertion is in the system log")
+    @Test("The server logs each replay of a client assertion")
     func replayIsLogged() async throws {
         let organization = try await TestOrganization()
         let credentials = try Self.assertion("key-app") { _ in }
@@ -197,7 +199,7 @@ struct ClientAuthenticatorTests {
         #expect(try await organization.log().count { $0.reason == "client.assertion: used" } == 2)
     }
 
-    @Test("A request without its token parameter consumes the client assertion")
+    @Test("An introspection request without the token parameter also consumes its client assertion")
     func replayAfterRefusal() async throws {
         let organization = try await TestOrganization()
         let once = try Self.assertion("key-app") { _ in }
@@ -206,7 +208,7 @@ struct ClientAuthenticatorTests {
         await #expect(throws: Refusal.self) { try await organization.introspect("x", client: once) }
     }
 
-    @Test("A client assertion with a jti is consumed at /introspect, and one without a jti is not")
+    @Test("The introspection endpoint accepts a client assertion with a jti only once, and a client assertion without a jti repeatedly")
     func replayElsewhere() async throws {
         let organization = try await TestOrganization()
         let once = try Self.assertion("key-app") { _ in }

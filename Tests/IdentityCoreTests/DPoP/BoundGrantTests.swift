@@ -10,7 +10,7 @@ import Testing
 @testable import OAuthWire
 @testable import Store
 
-@Suite("Tokens that are bound to a key (RFC 9449 sections 5 to 8; Documentation/Protocol/OAuth.md §5.1)")
+@Suite("Issuing of DPoP-bound tokens (RFC 9449 sections 5 to 8; Documentation/Protocol/OAuth.md §5.1)")
 struct BoundGrantTests {
     private let organization: TestOrganization
     private let client: ProvingClient
@@ -24,7 +24,7 @@ struct BoundGrantTests {
 
     // MARK: - Issuing
 
-    @Test("A DPoP proof binds the access token to its key, which introspection shows")
+    @Test("A token request with a DPoP proof gets an access token that is bound to the proof's key, and introspection shows the binding")
     func bound() async throws {
         let tokens = try await client.signIn(proof: try client.proof()).get()
         #expect(tokens.tokenType == "DPoP")
@@ -40,7 +40,7 @@ struct BoundGrantTests {
         #expect(refresh.json["cnf"] == binding)
     }
 
-    @Test("Without a DPoP proof, the tokens are bearer tokens, and no key is stored")
+    @Test("A token request without a DPoP proof gets bearer tokens, and the server stores no key")
     func unbound() async throws {
         let tokens = try await client.signIn(proof: nil).get()
         #expect(tokens.tokenType == "Bearer")
@@ -51,7 +51,7 @@ struct BoundGrantTests {
         #expect(!String(decoding: record.payload, as: UTF8.self).contains("jkt"))
     }
 
-    @Test("A service's access token is bound by a DPoP proof")
+    @Test("A client credentials request with a DPoP proof gets an access token that is bound to the proof's key")
     func service() async throws {
         let tokens = try await client.token(
             ["grant_type": "client_credentials", "scope": "messages.read"], proof: try client.proof(), client: TestOrganization.service
@@ -60,7 +60,7 @@ struct BoundGrantTests {
         #expect(try claims(of: tokens.accessToken)["cnf"] == ["jkt": .string(client.maker.thumbprint)])
     }
 
-    @Test("A client with dpop_bound_access_tokens gets no token without a proof by any grant")
+    @Test("A client with dpop_bound_access_tokens gets invalid_dpop_proof for a password grant or a refresh without a proof")
     func required() async throws {
         let refused = try await client.signIn("bound-app", proof: nil)
         #expect(refused.refused == .invalidDPoPProof)
@@ -71,7 +71,7 @@ struct BoundGrantTests {
 
     // MARK: - Invalid proofs
 
-    @Test("An invalid DPoP proof is rejected with its reason, and no sign-in starts")
+    @Test("A password grant with an invalid DPoP proof is rejected with the specific reason, and creates no grant")
     func badProofs() async throws {
         let good = try client.proof()
         var repeated = good
@@ -103,7 +103,7 @@ struct BoundGrantTests {
         #expect(result.refused == .invalidClient)
     }
 
-    @Test("A DPoP proof is valid once, and its replay is rejected")
+    @Test("The token endpoint rejects a replayed DPoP proof, in a sign-in and in a refresh")
     func replay() async throws {
         let proof = try client.proof()
         let tokens = try await client.signIn(proof: proof).get()
@@ -116,7 +116,7 @@ struct BoundGrantTests {
         #expect(try await client.refresh(tokens.refreshToken, proof: try client.proof(at: 3), at: 3).refused == nil)
     }
 
-    @Test("Two clients can use the same jti, and one client cannot use it twice")
+    @Test("Two DPoP keys can use the same jti, but a second proof with the same key and jti is rejected")
     func ids() async throws {
         let fixed: [String: JSONValue?] = ["jti": "the same"]
         #expect(try await client.signIn(proof: try client.proof(changing: fixed)).refused == nil)
@@ -124,7 +124,7 @@ struct BoundGrantTests {
         #expect(try await client.signIn(proof: try client.proof(at: 9, changing: fixed), at: 9).reason == "dpop: used")
     }
 
-    @Test("Of concurrent uses of one DPoP proof at two servers with one database, one gets tokens")
+    @Test("Of several concurrent requests with the same DPoP proof to two servers with one database, exactly one gets tokens")
     func race() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-dpop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -158,7 +158,7 @@ struct BoundGrantTests {
 
     // MARK: - Nonces
 
-    @Test("A proof without a nonce gets a nonce, and consumes nothing")
+    @Test("A refresh whose DPoP proof lacks a nonce gets use_dpop_nonce and a nonce, and the refresh token stays valid")
     func nonceDemanded() async throws {
         let tokens = try await client.signIn(proof: try client.proof()).get()
         let proof = try client.proof(at: 1, nonce: .some(nil))
@@ -170,7 +170,7 @@ struct BoundGrantTests {
         #expect(again.refused == nil)
     }
 
-    @Test("A request that gets a nonce does not consume the client assertion")
+    @Test("A request that is rejected with use_dpop_nonce does not consume the client assertion")
     func assertionKept() async throws {
         let key = try #require(TestOrganization.clientKey)
         let now = Int64(TestOrganization.start.timeIntervalSince1970)
@@ -187,7 +187,7 @@ struct BoundGrantTests {
         #expect(try await client.token(parameters, proof: try client.proof(), client: credentials).reason == "client.assertion: used")
     }
 
-    @Test("A DPoP nonce is valid for three days after its day, and the response has a newer one")
+    @Test("A DPoP nonce is accepted after two days, with a newer nonce in the response, and rejected after five days")
     func nonceAges() async throws {
         let day: TimeInterval = 86_400
         let nonce = client.nonce()
@@ -198,19 +198,19 @@ struct BoundGrantTests {
         #expect(try await client.signIn(proof: try client.proof(nonce: "invented")).refused == .useDPoPNonce)
     }
 
-    @Test("Two servers with one master key accept each other's nonces, and another key's are rejected")
+    @Test("Servers with the same master key accept each other's DPoP nonces, and reject the nonces of a server with another master key")
     func sharedNonces() async throws {
         var environment = organization.engine.environment
-        let twin = ProofJudge(masterKey: environment.masterKey)
-        environment.masterKey = SymmetricKey(data: [UInt8](repeating: 8, count: 32))
-        let stranger = ProofJudge(masterKey: environment.masterKey)
+        let twin = ProofJudge(masterKeys: environment.masterKeys)
+        environment.masterKeys = MasterKeys(SymmetricKey(data: [UInt8](repeating: 8, count: 32)))
+        let stranger = ProofJudge(masterKeys: environment.masterKeys)
         let proof = try DPoPProof(verifying: try client.proof().values[0])
         let now = TestOrganization.start
         #expect(throws: Never.self) { try twin.possession(proof, nonceIsDemanded: true, now: now) }
         #expect(throws: Refusal.self) { try stranger.possession(proof, nonceIsDemanded: false, now: now) }
     }
 
-    @Test("Without required nonces, a proof without a nonce is valid, and one with a foreign nonce is not")
+    @Test("If DPoP nonces are not required, a proof without a nonce is accepted, and a proof with an invalid nonce is rejected")
     func nonceOptional() async throws {
         let organization = try await ProvingClient.organization { $0.dpop = DPoPPolicy(requiresNonce: false) }
         let client = try ProvingClient(organization)
@@ -223,7 +223,7 @@ struct BoundGrantTests {
     // MARK: - Refresh tokens
 
     @Test(
-        "A stolen bound refresh token is rejected without its key, before and after the client has used the token",
+        "A DPoP-bound refresh token, used or unused, is rejected without a proof by its key, and the client's sign-in stays valid",
         arguments: ["password-app", "static-app"])
     func stolen(app: String) async throws {
         let tokens = try await client.signIn(app, proof: try client.proof()).get()
@@ -234,7 +234,7 @@ struct BoundGrantTests {
         let next = try await client.refresh(tokens.refreshToken, client: app, proof: try client.proof(at: 2), at: 2).get()
         #expect(next.tokenType == "DPoP")
         #expect(try claims(of: next.accessToken)["cnf"] == ["jkt": .string(client.maker.thumbprint)])
-        // This is long after the leeway, when a retry with the key would revoke the family.
+        // The leeway has ended, so a retry with the key would revoke the family.
         for proof in [nil, try thief.proof(at: 600)] {
             let refused = try await thief.refresh(tokens.refreshToken, client: app, proof: proof, at: 600)
             #expect(refused.refused == .invalidDPoPProof)
@@ -243,7 +243,7 @@ struct BoundGrantTests {
         #expect(try await client.refresh(next.refreshToken, client: app, proof: try client.proof(at: 601), at: 601).refused == nil)
     }
 
-    @Test("A refresh token that was issued without a proof is unbound, and its access tokens can be bound")
+    @Test("A refresh token that was issued without a DPoP proof stays unbound, but a refresh with a proof gets a bound access token")
     func unboundRefresh() async throws {
         let tokens = try await client.signIn(proof: nil).get()
         let bound = try await client.refresh(tokens.refreshToken, proof: try client.proof(at: 1)).get()
@@ -252,7 +252,9 @@ struct BoundGrantTests {
         #expect(bearer.tokenType == "Bearer")
     }
 
-    @Test("A confidential client can change its DPoP key, and its access tokens use the new one")
+    @Test(
+        "A confidential client can refresh a DPoP-bound token without a proof or with another key, and another key binds the new access token"
+    )
     func confidential() async throws {
         let tokens = try await client.signIn("web-app", proof: try client.proof()).get()
         #expect(tokens.tokenType == "DPoP")
@@ -261,7 +263,7 @@ struct BoundGrantTests {
         #expect(try await thief.refresh(other.refreshToken, client: "web-app", proof: nil, at: 2).get().tokenType == "Bearer")
     }
 
-    @Test("A token family that is bound to a key requires that key")
+    @Test("A token request that requires a certain DPoP key is rejected without a proof by that key")
     func requiredKey() async throws {
         let snapshot = try await organization.engine.snapshot()
         let proof = try DPoPProof(verifying: try client.proof().values[0])
@@ -280,7 +282,8 @@ struct BoundGrantTests {
 
     // MARK: - Stored
 
-    @Test("Grant records without DPoP keys are read unchanged")
+    @Test(
+        "An application and organization settings without DPoP options are stored without DPoP members, and decoded with token binding off")
     func oldRecords() async throws {
         let application = try #require(TestOrganization.definition.applications.first)
         let encoded = try RecordCoding.encode(application)

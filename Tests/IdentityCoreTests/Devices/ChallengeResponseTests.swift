@@ -7,7 +7,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("A device's signed answer")
+@Suite("Challenge responses of devices")
 struct ChallengeResponseTests {
     /// An enrolled phone and its pending challenge.
     private struct Question {
@@ -35,7 +35,7 @@ struct ChallengeResponseTests {
                 now: TestOrganization.time(2))
         }
 
-        /// Checks that the API refuses an answer with the right error.
+        /// Whether the API refuses an answer with the right error.
         func refuses(_ draft: TokenDraft, _ reason: String? = nil) throws -> Bool {
             let token = try draft.signed()
             do {
@@ -48,7 +48,7 @@ struct ChallengeResponseTests {
         }
     }
 
-    @Test("A challenge response has the decision and the key, and is valid once")
+    @Test("A challenge response contains the user's decision and the role of its key, and is valid once")
     func reads() async throws {
         let question = try await Question()
         let draft = question.phone.answer(to: question.target)
@@ -62,7 +62,9 @@ struct ChallengeResponseTests {
         #expect(try await store.commit([response.use.change]) != .committed)
     }
 
-    @Test("A challenge response can have a user verification key, a number and a report")
+    @Test(
+        "A challenge response can be signed by the user verification key, and contain a selected number and a report of suspicious activity"
+    )
     func additions() async throws {
         let question = try await Question()
         let verified = try question.read(
@@ -75,7 +77,7 @@ struct ChallengeResponseTests {
         #expect(answer.selectedNumber == "42" && answer.isSuspicious && answer.consent == .denied)
     }
 
-    @Test("A challenge response with any wrong claim is rejected", arguments: Twin.allCases)
+    @Test("A challenge response with a wrong claim, header or signature is rejected", arguments: Twin.allCases)
     func twins(twin: Twin) async throws {
         let question = try await Question()
         let draft = question.phone.answer(to: question.target)
@@ -116,7 +118,7 @@ struct ChallengeResponseTests {
         }
     }
 
-    @Test("A challenge response must be signed by an enrolled key in its own role")
+    @Test("A challenge response is rejected if its key is not enrolled or does not have the role that the response states")
     func roles() async throws {
         var question = try await Question()
         var crossed = question.phone.answer(to: question.target, with: .userVerification)
@@ -128,7 +130,7 @@ struct ChallengeResponseTests {
         #expect(try question.refuses(question.phone.answer(to: question.target, with: .userVerification), "unknownKey"))
     }
 
-    @Test("A response to another enrolment's challenge, or by replaced keys, is rejected")
+    @Test("A challenge response for the challenge of another enrollment or of a replaced push method is rejected")
     func otherTarget() async throws {
         let question = try await Question()
         var target = question.target
@@ -141,7 +143,9 @@ struct ChallengeResponseTests {
         #expect(throws: DeviceRefusal.self) { try question.read(replaced, target: target) }
     }
 
-    @Test("The only valid audience of a challenge response is the challenge's issuer")
+    @Test(
+        "A challenge response is rejected if its audience is not the challenge's issuer, or if its transaction type is not the challenge's type"
+    )
     func audience() async throws {
         let question = try await Question()
         let token = try question.phone.answer(to: question.target).signed()

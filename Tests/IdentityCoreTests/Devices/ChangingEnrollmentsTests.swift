@@ -6,11 +6,13 @@ import Testing
 @testable import DeviceAPI
 @testable import IdentityCore
 
-@Suite("Changing an enrolment")
+@Suite("Changes of a device enrollment")
 struct ChangingEnrollmentsTests {
     private static func key(_ id: String = "new") throws -> JSONValue { try Phone.jwk(.generate(.es256, keyID: id)) }
 
-    @Test("A maintenance token replaces the push token in lower case, and the response is the enrolment")
+    @Test(
+        "A request with a maintenance token changes the push token, which is stored in lower case, and the response contains the enrollment"
+    )
     func pushToken() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -24,7 +26,7 @@ struct ChangingEnrollmentsTests {
         #expect(line.type == "device.enrollment.update" && line.reason == "\(phone.enrollmentID): pushToken")
     }
 
-    @Test("Absent members stay unchanged, and an empty patch writes nothing")
+    @Test("A patch leaves absent members of the enrollment unchanged, and an empty patch writes nothing")
     func absent() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -39,7 +41,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.organization.log().count == lines)
     }
 
-    @Test("CIBA and number challenges can be turned on and off")
+    @Test("A patch of an enrollment can turn CIBA on and off, and can turn number challenges on")
     func capabilities() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -50,10 +52,14 @@ struct ChangingEnrollmentsTests {
         let method = try #require(try await fixture.stored(phone).push)
         #expect(method.answersNumbers && method.transactionTypes == [.login, .ciba])
         #expect(try await fixture.update(phone, ["capabilities": ["transactionTypes": ["LOGIN"]]], token).code == nil)
-        #expect(try await fixture.stored(phone).push?.transactionTypes == [.login])
+        let withoutCIBA = try #require(try await fixture.stored(phone).push)
+        #expect(withoutCIBA.answersNumbers && withoutCIBA.transactionTypes == [.login])
+        #expect(try await fixture.update(phone, ["capabilities": ["numberChallenge": false]], token).code == nil)
+        let plain = try #require(try await fixture.stored(phone).push)
+        #expect(!plain.answersNumbers && plain.transactionTypes == [.login])
     }
 
-    @Test("A user verification key can be registered, repeated without effect, replaced and removed")
+    @Test("A user verification key can be registered, sent again without effect, replaced and removed")
     func userVerification() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -61,7 +67,7 @@ struct ChangingEnrollmentsTests {
         let key = try Self.key()
         #expect(try await fixture.update(phone, ["keys": ["userVerification": key]], token).code == nil)
         #expect(try await fixture.stored(phone).push?.key(id: "new")?.role == .userVerification)
-        // The same key again needs no fresh sign-in, because nothing new is registered.
+        // The registered key needs no fresh sign-in, because the request registers nothing new.
         #expect(try await fixture.update(phone, ["keys": ["userVerification": key]], token, at: 1_000).code == nil)
         #expect(try await fixture.update(phone, ["keys": ["userVerification": Self.key("next")]], token).code == nil)
         let method = try #require(try await fixture.stored(phone).push)
@@ -72,7 +78,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], token).code == nil)
     }
 
-    @Test("A patch with token and key applies both, or none if one is rejected")
+    @Test("A patch with a push token and a key is applied completely, or not at all if the key is rejected")
     func combined() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -84,7 +90,7 @@ struct ChangingEnrollmentsTests {
         #expect(method.pushToken == "bb" && method.userVerification != nil)
     }
 
-    @Test("A required user verification key cannot be removed")
+    @Test("A user verification key that the authenticator requires cannot be removed")
     func required() async throws {
         let fixture = try await DeviceFixture { $0.authenticators[0].userVerification = .required }
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -95,7 +101,7 @@ struct ChangingEnrollmentsTests {
 
     // MARK: - Authorization
 
-    @Test("A maintenance token cannot register or remove a key, and works only for its own enrolment")
+    @Test("A maintenance token cannot register or remove a key, change another enrollment, or delete its own enrollment")
     func maintenance() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -113,7 +119,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.stored(other).push?.pushToken == "00ff12")
     }
 
-    @Test("Registering a key needs a recent sign-in with a second factor")
+    @Test("Registering a user verification key requires a recent sign-in with a second factor")
     func strength() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -124,11 +130,13 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.update(phone, patch, .bearer(foreign)).code == "E0000007")
         #expect(try await fixture.stored(phone).push?.userVerification == nil)
         #expect(try await fixture.update(phone, patch, fixture.strongToken()).code == nil)
-        // A password alone does not permit the removal either.
+        // A sign-in with a password alone does not permit the removal either.
         #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], fixture.weakToken()).code == "E0000006")
     }
 
-    @Test("The one-factor sign-in that enrolled the first phone can register its key")
+    @Test(
+        "The one-factor sign-in that enrolled the first phone can register and remove the phone's user verification key and delete the enrollment"
+    )
     func sameSignIn() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.weakToken()
@@ -147,7 +155,7 @@ struct ChangingEnrollmentsTests {
     }
 
     @Test(
-        "A patch with an unknown or malformed member is rejected",
+        "A patch of an enrollment with an unknown, read-only or malformed member is rejected, and nothing changes",
         arguments: [
             Flaw(testDescription: "no object", patch: [], code: "E0000003"),
             Flaw(testDescription: "the status", patch: ["status": "ACTIVE"]),
@@ -174,7 +182,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.stored(phone) == before)
     }
 
-    @Test("A key with the id of another key, or of another role, is rejected")
+    @Test("A user verification key is rejected if its ID is that of another enrolled key, or if the phone uses the key in another role")
     func sameKeys() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -191,7 +199,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.stored(phone).push?.key(id: phone.verificationKey.keyID ?? "") != nil)
     }
 
-    @Test("An enrolment without push can update its token and cannot register a key")
+    @Test("If push is disabled, an enrollment can still change its push token, but cannot register a key")
     func pushOff() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Deleting and suspending devices")
 struct DeletingEnrollmentsTests {
-    @Test("A deleted enrolment is reported as deleted for 30 days, and then removed")
+    @Test("A deleted enrollment is reported as deleted for 30 days and then removed")
     func deletes() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -33,7 +33,7 @@ struct DeletingEnrollmentsTests {
         #expect(left.isEmpty)
     }
 
-    @Test("A password alone cannot delete a factor")
+    @Test("A sign-in with only a password cannot delete the user's phone enrollment or enroll another phone")
     func weak() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -46,7 +46,7 @@ struct DeletingEnrollmentsTests {
         #expect(line.outcome == .denied && line.userID == phone.userID)
     }
 
-    @Test("Deleting an enrolment needs a recent sign-in")
+    @Test("Deleting an enrollment requires a recent sign-in")
     func oldSignIn() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -55,7 +55,7 @@ struct DeletingEnrollmentsTests {
         #expect(try await fixture.enrollments().count == 1)
     }
 
-    @Test("After a deletion, the same user and device can enrol again under a new id")
+    @Test("After its enrollment is deleted, a device can enroll again for the same user and gets a new enrollment id")
     func again() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -68,7 +68,7 @@ struct DeletingEnrollmentsTests {
         #expect(try await fixture.delete(first, fixture.strongToken()).code == "E0000154")
     }
 
-    @Test("A device is removed with its last enrolment")
+    @Test("A device counts as unused only after its last enrollment is deleted")
     func deviceStays() async throws {
         let fixture = try await DeviceFixture()
         let janes = try await fixture.enrolledPhone()
@@ -106,7 +106,9 @@ struct DeletingEnrollmentsTests {
         }
     }
 
-    @Test("A closed enrolment or device answers every request with its error code (Devices.md §2.12)", arguments: Closed.allCases)
+    @Test(
+        "Device API requests for a suspended enrollment, a suspended device or a deleted device get the error code of Devices.md §2.12",
+        arguments: Closed.allCases)
     private func closed(how: Closed) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -128,7 +130,7 @@ struct DeletingEnrollmentsTests {
         #expect(assertion.refused == .invalidGrant)
     }
 
-    @Test("A suspended enrolment can be reactivated, and a deleted one cannot")
+    @Test("A suspended enrollment or device can be reactivated, but a deleted device cannot")
     func reopens() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -149,7 +151,9 @@ struct DeletingEnrollmentsTests {
 
     // MARK: - Push tokens
 
-    @Test("A push token that the gateway reports as dead stays dead until the app registers a new one")
+    @Test(
+        "A gateway's report marks the current push token as unregistered until the app registers a token again, and an outdated report has no effect"
+    )
     func deadToken() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

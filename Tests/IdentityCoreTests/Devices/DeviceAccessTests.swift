@@ -7,10 +7,10 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Who may send a device's request")
+@Suite("Authorization of device API requests")
 struct DeviceAccessTests {
     @Test(
-        "Each scope permits the requests of Devices.md §1.2",
+        "Each device API scope permits only the requests that Devices.md §1.2 lists for the scope",
         arguments: [
             (DeviceFixture.manage, [true, true, true, true, true]), (DeviceFixture.read, [true, false, false, false, false]),
             (DeviceFixture.maintenanceManage, [true, false, true, false, false]),
@@ -32,7 +32,7 @@ struct DeviceAccessTests {
         #expect(codes.allSatisfy { $0 == nil || $0 == "E0000006" })
     }
 
-    @Test("A request without a token, or with an invalid or different token, is rejected with 401")
+    @Test("The authenticator metadata endpoint rejects a missing token, an invalid token and a token of another kind with 401")
     func noToken() async throws {
         let fixture = try await DeviceFixture()
         let tokens = try await fixture.organization.signIn("openid offline_access", client: "phone-app", server: nil).get()
@@ -52,7 +52,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.configuration(.bearer(token)).code == "E0000011")
     }
 
-    @Test("An expired or revoked token, or one from before a password change, is rejected with 401")
+    @Test("The device API rejects an expired token, a revoked token, and a token that was issued before a password change")
     func deadTokens() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.accessToken()
@@ -67,7 +67,7 @@ struct DeviceAccessTests {
         #expect(closed.code == "E0000011" && closed.why == "access token: user.password_changed")
     }
 
-    @Test("A client's own token is rejected by the device API")
+    @Test("The device API rejects a client's own access token, which has no user")
     func clientsToken() async throws {
         let fixture = try await DeviceFixture()
         let snapshot = try await fixture.engine.snapshot()
@@ -84,7 +84,7 @@ struct DeviceAccessTests {
     }
 
     @Test(
-        "Requests from a device of a suspended or deactivated account are rejected with the codes of Documentation/Protocol/Devices.md §2.12"
+        "A device of a suspended or deactivated account gets the error codes of Devices.md §2.12"
     )
     func accounts() async throws {
         let fixture = try await DeviceFixture()
@@ -102,7 +102,7 @@ struct DeviceAccessTests {
         }
     }
 
-    @Test("Another user's enrolment and an unknown one get the same 404")
+    @Test("Changing or deleting another user's enrollment is rejected with the error of an unknown enrollment, E0000007")
     func othersEnrollment() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -118,7 +118,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.stored(phone).push?.pushToken == "00ff12")
     }
 
-    @Test("A rejected request of a known user is logged, and one of an unknown caller is not")
+    @Test("The server logs a rejected device API request if its token identifies a user, and otherwise does not")
     func log() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.accessToken(["openid"])
@@ -131,7 +131,7 @@ struct DeviceAccessTests {
         #expect(line.userID != nil && line.clientID == "phone-app")
     }
 
-    @Test("Neither logs nor descriptions contain a token or a key")
+    @Test("Neither the system log nor the description of a device authorization contains a token or a key")
     func nothingSecret() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -149,7 +149,9 @@ struct DeviceAccessTests {
 
     // MARK: - Signed by the device
 
-    @Test("A device can change and delete its own enrolment and read its metadata by its signature")
+    @Test(
+        "With an authorization signed by its own key, a device can read the authenticator metadata, and change and delete its own enrollment"
+    )
     func signed() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -161,7 +163,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.enrollments().isEmpty)
     }
 
-    @Test("A device's signature cannot enrol, register a key, or access another enrolment")
+    @Test("A device-signed authorization cannot enroll a phone, register a key, or change or delete another enrollment")
     func signedIsNotEnough() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -179,7 +181,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.stored(phone).push?.userVerification == nil)
     }
 
-    @Test("A device authorization with any wrong claim is rejected", arguments: Twin.allCases)
+    @Test("A device-signed authorization with a wrong claim, header or signature is rejected with 401 E0000011", arguments: Twin.allCases)
     func signedTwins(twin: Twin) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -189,7 +191,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.configuration(.ssws(phone.authorization().signed()), at: 2).code == nil)
     }
 
-    @Test("A device authorization names its key in header and claims, and is valid once")
+    @Test("A device-signed authorization must name its key in the header and in the claims, and is valid only once")
     func signedDetails() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -207,7 +209,7 @@ struct DeviceAccessTests {
 
     // MARK: - Metadata
 
-    @Test("The metadata is an array of one element that the official client can decode")
+    @Test("The authenticator metadata is an array of one element with the members that the official client decodes")
     func metadata() async throws {
         let fixture = try await DeviceFixture()
         let answer = try await fixture.configuration(fixture.weakToken()).get()
@@ -229,7 +231,9 @@ struct DeviceAccessTests {
             ])
     }
 
-    @Test("Disabled push and a client without an authenticator return an empty array, and a missing client is an error")
+    @Test(
+        "The authenticator metadata is empty if the client has no authenticator or push is disabled, and a request without a client is rejected"
+    )
     func noMetadata() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.weakToken()

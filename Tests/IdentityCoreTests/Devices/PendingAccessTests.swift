@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceAPI
 @testable import IdentityCore
 
-@Suite("Who may see what waits for a phone")
+@Suite("Access to the pending challenges of a phone")
 struct PendingAccessTests {
     private let org: PushFixture
     private let phone: Phone
@@ -36,7 +36,7 @@ struct PendingAccessTests {
     }
 
     @Test(
-        "The pending challenges are available to the phone, by signature or maintenance token, and to its user",
+        "The pending challenges of a phone can be listed with the phone's signature, its maintenance token or an access token of its user",
         arguments: DeviceFixture.allScopes)
     func permitted(scope: String) async throws {
         #expect(try await list(.ssws(phone.authorization(at: 14).signed())).get().arrayValue?.count == 1)
@@ -44,10 +44,18 @@ struct PendingAccessTests {
             #expect(try await list(maintenanceToken(phone, scope)).get().arrayValue?.count == 1)
         } else if scope == DeviceFixture.read {
             #expect(try await list(token("openid \(scope)")).get().arrayValue?.count == 1)
+        } else {
+            // A token with this scope needs a second factor.
+            let mfaToken = try await org.mfaToken(scope: "openid \(scope)", client: "phone-app", server: nil, at: 12)
+            let code = try await org.challenge(mfaToken, client: "phone-app", server: nil, at: 12).get().secret()
+            #expect(try await org.answer(phone, at: 13).get() == .approved)
+            let tokens = try await org.poll(mfaToken, code, client: "phone-app", server: nil, at: 14).get()
+            #expect(tokens.scopes == ["openid", scope])
+            #expect(try await list(.bearer(tokens.accessToken)).get().arrayValue?.count == 1)
         }
     }
 
-    @Test("Another user's enrolment and an unknown one get the same 404")
+    @Test("Listing the pending challenges of another user's enrollment gets the same 404 as for an unknown enrollment")
     func others() async throws {
         let johns = try await token("openid \(DeviceFixture.read)", of: PushFixture.john)
         for id in [phone.enrollmentID, "pfd00000000000000000", "", String(repeating: "x", count: 5_000)] {
@@ -60,7 +68,9 @@ struct PendingAccessTests {
         #expect(signed.code == "E0000007" && signed.status == 404)
     }
 
-    @Test("A token without a required scope is rejected with 403", arguments: ["openid", "openid profile email"])
+    @Test(
+        "Listing pending challenges with a token that lacks the required scope is rejected with 403",
+        arguments: ["openid", "openid profile email"])
     func scopes(scope: String) async throws {
         let refused = try await list(token(scope))
         #expect(refused.code == "E0000006" && refused.status == 403)
@@ -69,7 +79,7 @@ struct PendingAccessTests {
     }
 
     @Test(
-        "Another phone of the same user is rejected with 403",
+        "The server rejects with 403 a phone's request for the pending challenges of another phone of the same user",
         arguments: [DeviceFixture.maintenanceManage, DeviceFixture.maintenanceRead])
     func otherPhone(scope: String) async throws {
         let answered = try await org.answer(phone, at: 12).get()
@@ -84,7 +94,7 @@ struct PendingAccessTests {
         #expect(try await list(maintenance, of: second.enrollmentID).get().arrayValue?.isEmpty == true)
     }
 
-    @Test("A missing token, and a token that is not an access token, are rejected with 401")
+    @Test("Listing pending challenges without a token, or with a token that is not an access token, is rejected with 401")
     func noToken() async throws {
         let tokens = try await org.signIn(scope: "openid offline_access", client: "phone-app", server: nil, at: 12).get()
         for authorization in [
@@ -96,7 +106,7 @@ struct PendingAccessTests {
         }
     }
 
-    @Test("Expired, answered and cancelled challenges are not pending")
+    @Test("The list of a phone's pending challenges contains no expired, answered or cancelled challenge")
     func over() async throws {
         #expect(try await org.pending(phone, at: 310.9).count == 1)
         #expect(try await org.pending(phone, at: 311).isEmpty)

@@ -4,7 +4,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("A push authenticator's problems")
+@Suite("Validation of push authenticators")
 struct PushAuthenticatorProblemsTests {
     private static func problems(_ change: (inout PushAuthenticator) -> Void) -> [OrganizationError.Problem] {
         var definition = TestOrganization.definition
@@ -25,7 +25,7 @@ struct PushAuthenticatorProblemsTests {
     }
 
     @Test(
-        "A problem of an authenticator is reported with its place and fix",
+        "The validation reports each error in a push authenticator's definition with its place and a fix",
         arguments: [
             Flaw("id", "1 to 100 printable") { $0.id = "" }, Flaw("id", "1 to 100 printable") { $0.id = "a b" },
             Flaw("name", "needs a name") { $0.name = "" },
@@ -42,7 +42,9 @@ struct PushAuthenticatorProblemsTests {
         #expect(problems.first?.message.contains(flaw.hint) == true, "\(problems)")
     }
 
-    @Test("Okta Verify needs no jwt-bearer grant, and what is off may share an application")
+    @Test(
+        "An Okta Verify authenticator needs no jwt-bearer grant, and an inactive authenticator can share the client of another authenticator"
+    )
     func allowed() {
         #expect(
             Self.problems {
@@ -57,7 +59,7 @@ struct PushAuthenticatorProblemsTests {
         #expect(definition.problems().map(\.place) == ["authenticators[1].clientID"])
     }
 
-    @Test("The APNs key is encrypted in the store and in no description")
+    @Test("A push authenticator's APNs key is stored encrypted, and does not appear in descriptions")
     func sealed() async throws {
         let pem = try #require(try SigningKey.generate(.es256).privatePEM)
         let credentials = PushAuthenticator.Credentials(

@@ -5,9 +5,9 @@ import Testing
 @testable import DeviceAPI
 @testable import IdentityCore
 
-@Suite("Who may enrol a device")
+@Suite("Authorization to enroll a device")
 struct WhoMayEnrollTests {
-    @Test("A password alone enrols the first phone, and no second one")
+    @Test("A sign-in with only a password can enroll the user's first phone, but not a second phone")
     func firstAndSecond() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.weakToken()
@@ -22,7 +22,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enrollments().count == 2)
     }
 
-    @Test("Every other enrolled factor must be proved too")
+    @Test("A user with another enrolled factor needs a two-factor sign-in to enroll a phone")
     func otherFactor() async throws {
         let fixture = try await DeviceFixture()
         let id = try await fixture.userID()
@@ -32,7 +32,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enroll(phone.enrollment(), fixture.strongToken()).code == nil)
     }
 
-    @Test("A suspended factor counts, and one with a deleted device or disabled push does not")
+    @Test("To enroll a phone, the user must prove even a suspended push factor, but not a factor on a deleted device")
     func closedFactors() async throws {
         let fixture = try await DeviceFixture {
             $0.authenticators.append(PushAuthenticator(id: "autother", name: "Other", clientID: "other-phone-app"))
@@ -51,7 +51,7 @@ struct WhoMayEnrollTests {
         #expect(try await attempt() == nil)
     }
 
-    @Test("A factor with disabled push is not required")
+    @Test("To enroll a phone, the user need not prove a push factor whose authenticator is inactive")
     func pushOff() async throws {
         let other = PushAuthenticator(id: "autother", name: "Other", clientID: "other-phone-app")
         let fixture = try await DeviceFixture { $0.authenticators.append(other) }
@@ -65,7 +65,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enroll(body, token, at: 2).code == nil)
     }
 
-    @Test("Of two phones that a password enrols concurrently, one is enrolled")
+    @Test("If a password sign-in enrolls two first phones concurrently, only one phone is enrolled")
     func race() async throws {
         let fixture = try await DeviceFixture()
         let id = try await fixture.userID()
@@ -81,7 +81,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enrollments().count == 1)
     }
 
-    @Test("A device that is deleted during its re-enrolment is not enrolled")
+    @Test("An enrollment fails if its device is deleted at the same time")
     func deletedMeanwhile() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -98,7 +98,7 @@ struct WhoMayEnrollTests {
     }
 
     @Test(
-        "A sign-in permits registering a key for 15 minutes",
+        "A phone can be enrolled only within 15 minutes after the sign-in",
         arguments: [(898.0, nil), (901.0, "key: sign-in is too old")] as [(TimeInterval, String?)])
     func freshness(age: TimeInterval, reason: String?) async throws {
         let fixture = try await DeviceFixture()
@@ -106,7 +106,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enroll(phone.enrollment(), fixture.weakToken(), at: age).why == reason)
     }
 
-    @Test("A new token of an old sign-in does not count as recent")
+    @Test("A newly issued token of an old sign-in cannot enroll a phone")
     func refreshed() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.accessToken(methods: ["pwd", "mfa"], signedInAt: 0, issuedAt: 2_000)
@@ -115,7 +115,7 @@ struct WhoMayEnrollTests {
     }
 
     @Test(
-        "Only an interactive sign-in of the user enrols a phone",
+        "A token of a non-interactive grant, such as CIBA or client credentials, cannot enroll a phone",
         arguments: [
             "urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:ietf:params:oauth:grant-type:token-exchange",
             "urn:ietf:params:oauth:grant-type:device_code", "urn:openid:params:grant-type:ciba", "client_credentials",
@@ -128,7 +128,7 @@ struct WhoMayEnrollTests {
         #expect(refused.code == "E0000006" && refused.why == "key: no interactive sign-in")
     }
 
-    @Test("A password sign-in enrols a first phone, and its token is rejected for the next one")
+    @Test("After a password sign-in enrolls the first phone, neither its token nor its refreshed token can enroll a second phone")
     func wholeSignIn() async throws {
         let fixture = try await DeviceFixture()
         let tokens = try await fixture.organization.signIn(
@@ -148,20 +148,20 @@ struct WhoMayEnrollTests {
         #expect(again.refused == .mfaRequired)
     }
 
-    @Test("A phone that re-enrols by its attestation needs no other factor")
+    @Test("A user's only phone can enroll again with its attestation and no other factor, but not if the user has another phone")
     func attested() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
         let token = try await fixture.weakToken(at: 1)
         let again = try first.again().enrollment(attestation: first.attestation().signed())
         #expect(try await fixture.enroll(again, token, at: 2).code == nil)
-        // When the user has another phone, that phone must approve.
+        // If the user already has a phone, that phone must approve the enrollment.
         _ = try await fixture.enrolledPhone(at: 3)
         let third = try first.again().enrollment(attestation: first.attestation(at: 5).signed())
         #expect(try await fixture.enroll(third, fixture.weakToken(at: 4), at: 5).why == "second factor is not proved")
     }
 
-    @Test("A phone of another user cannot replace the required factor of the user")
+    @Test("Enrolling on another user's phone is rejected if the user has not proved the existing second factor")
     func strangersPhone() async throws {
         let fixture = try await DeviceFixture()
         _ = try await fixture.enrolledPhone()
@@ -171,7 +171,9 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enrollments().count == 1)
     }
 
-    @Test("A push that the first phone approves enrols the second phone, and a denied one does not")
+    @Test(
+        "If an enrolled phone approves a push, the user can enroll a second phone; if a phone denies the push, the sign-in gets access_denied"
+    )
     func approvedByTheFirst() async throws {
         let fixture = try await PushFixture()
         let first = try await fixture.enroll()
@@ -182,6 +184,16 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.answer(second, consent: "DENIED_CONSENT_PROMPT", at: 41).get() == .denied)
         let refused = try await fixture.poll(mfaToken, code, client: "phone-app", server: nil, at: 42)
         #expect(refused.refused == .accessDenied)
-        #expect(try await fixture.engine.deviceEnrollments(ofUser: try await fixture.userID()).count == 2)
+        // The app repeats the poll, and then tries tokens without the second factor.
+        let repeated = try await fixture.poll(mfaToken, code, client: "phone-app", server: nil, at: 48)
+        #expect(repeated.refused != nil)
+        let password = try await fixture.signIn(scope: "openid", client: "phone-app", server: nil, at: 49).get().accessToken
+        for (token, code) in [(password, "E0000006"), (mfaToken, "E0000011")] {
+            let third = try await fixture.engine.enrollDevice(
+                Phone(userID: first.userID).enrollment(), authorization: .bearer(token), context: PushFixture.context(50))
+            #expect(third.code == code, "\(third)")
+        }
+        let enrolled = try await fixture.engine.deviceEnrollments(ofUser: try await fixture.userID())
+        #expect(Set(enrolled.map(\.id)) == [first.enrollmentID, second.enrollmentID])
     }
 }

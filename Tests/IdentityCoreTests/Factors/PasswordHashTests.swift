@@ -6,7 +6,7 @@ import Testing
 struct PasswordHashTests {
     private let salt = [UInt8](1...16)
 
-    @Test("A password hash matches its password only, and survives encoding")
+    @Test("A password hash matches only its password, and is unchanged after it is written as text and read again")
     func matches() throws {
         let hash = try PasswordHash(deriving: "Correct-Horse-7", logN: 10, salt: salt)
         #expect(hash.text.hasPrefix("$scrypt$ln=10,r=8,p=1$"))
@@ -24,14 +24,16 @@ struct PasswordHashTests {
         #expect(hexadecimal == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
     }
 
-    @Test("A password hash works at the default cost of 32 MiB, and with an empty password")
+    @Test(
+        "A password hash matches its password at the default cost of 32 MiB, and the hash of an empty password matches only the empty password"
+    )
     func costs() throws {
         #expect(try PasswordHash(deriving: "Correct-Horse-7", logN: 15, salt: salt).matches("Correct-Horse-7"))
         let empty = try PasswordHash(deriving: "", logN: 10, salt: salt)
         #expect(try empty.matches("") && !empty.matches("x"))
     }
 
-    @Test("A password matches in every Unicode composition")
+    @Test("A password matches its hash in composed and in decomposed Unicode form")
     func composition() throws {
         #expect(try PasswordHash(deriving: "pass\u{E9}-mot-de", logN: 10, salt: salt).matches("passe\u{301}-mot-de"))
     }
@@ -46,7 +48,7 @@ struct PasswordHashTests {
         #expect(PasswordHash(text) == nil)
     }
 
-    @Test("A password hash needs an update if the policy has other parameters")
+    @Test("A password hash needs an update if its cost differs from the policy's cost, or if the hash is damaged")
     func rehash() throws {
         let text = try PasswordHash(deriving: "Correct-Horse-7", logN: 10, salt: salt).text
         #expect(!PasswordHasher.needsRehash(text, logN: 10))

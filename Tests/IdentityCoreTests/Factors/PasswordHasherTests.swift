@@ -1,12 +1,13 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import IdentityCore
 
 @Suite("The password hasher")
 struct PasswordHasherTests {
-    @Test("Many concurrent passwords are hashed and checked on few threads")
+    @Test("Two threads hash and check twenty concurrent passwords correctly")
     func parallel() async throws {
         let hasher = PasswordHasher(width: 2, queueLimit: 100)
         try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -22,7 +23,7 @@ struct PasswordHasherTests {
         }
     }
 
-    @Test("A full hashing queue rejects further requests and finishes the rest")
+    @Test("A full hashing queue rejects further requests and completes the accepted requests")
     func overload() async throws {
         let threads = HashingThreads(width: 1, queueLimit: 1)
         let gate = DispatchSemaphore(value: 0)
@@ -33,7 +34,7 @@ struct PasswordHasherTests {
             return 1
         }
         for await _ in started { break }
-        // One of the two gets the last place in the queue. The other is refused while the thread is busy.
+        // One of the two calls gets the last place in the queue. The other is refused, because the thread is busy.
         let results = await withTaskGroup(of: Result<Int, any Error>.self) { group in
             for number in 2...3 {
                 group.addTask {
@@ -53,7 +54,7 @@ struct PasswordHasherTests {
         threads.stop()
     }
 
-    @Test("A cancelled caller of the hasher returns immediately")
+    @Test("If a waiting hash request is cancelled, its caller gets a CancellationError while the thread is still busy")
     func cancellation() async throws {
         let threads = HashingThreads(width: 1, queueLimit: 5)
         let gate = DispatchSemaphore(value: 0)
@@ -72,39 +73,34 @@ struct PasswordHasherTests {
         threads.stop()
     }
 
-    @Test("Hashing costs the same for an unknown and a known user name")
+    @Test("A password check for an unknown user name costs processor time for a key derivation, as for a known user name")
     func sameCost() async throws {
         let hasher = PasswordHasher(width: 1)
         let hash = try await hasher.hash("Correct-Horse-7", logN: 14, salt: [UInt8](repeating: 1, count: 16))
         let known = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash) }
         let unknown = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
-        // Without the key derivation, the time would be about a thousandth.
+        // Without the key derivation, the time for an unknown user would be about a thousandth.
         #expect(unknown * 4 > known)
     }
 
-    @Test("A wrong password costs the same if the stored hash has a lower cost or is unreadable", arguments: [true, false])
+    @Test(
+        "Checking a wrong password costs the full processor time even if the stored hash has a lower cost or is unreadable",
+        arguments: [true, false])
     func sameCostForOldHashes(isReadable: Bool) async throws {
         let hasher = PasswordHasher(width: 1)
         let old = try await hasher.hash("Correct-Horse-7", logN: 10, salt: [UInt8](repeating: 1, count: 16))
         let hash = isReadable ? old : "no hash"
         let known = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash, spending: 14) }
         let unknown = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
-        // With the cost of the stored hash, the time would be about a sixteenth.
+        // With the cost of the stored hash alone, the time would be about a sixteenth.
         #expect(known * 6 > unknown)
         #expect(try await hasher.verify("Correct-Horse-7", against: old, spending: 14))
     }
 
-    /// Returns the processor time in nanoseconds that the hasher's only thread uses, regardless of other load.
+    /// Returns the processor time in nanoseconds of the hasher's only thread. Other load does not affect it.
     private func spent(by hasher: PasswordHasher, on work: () async throws -> Void) async throws -> Int {
         let before = try await hasher.threads.run { processorTime() }
         try await work()
         return try await hasher.threads.run { processorTime() } - before
     }
-}
-
-/// Returns the processor time of this thread in nanoseconds.
-private func processorTime() -> Int {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import OAuthWire
 @testable import Store
 
-/// Counts the requests to a store, and can run an action just before its next commit.
+/// A store that counts its reads and commits, and can run an action before its next commit.
 private final class WatchedStore: Store {
     private struct State: Sendable {
         var reads = 0
@@ -20,7 +20,7 @@ private final class WatchedStore: Store {
 
     init(_ store: InMemoryStore) { self.store = store }
 
-    /// Reads and commits since the last call.
+    /// Returns the numbers of reads and commits since the last call.
     func counts() -> [Int] {
         state.withLock { state in
             defer { (state.reads, state.commits) = (0, 0) }
@@ -54,7 +54,7 @@ private final class WatchedStore: Store {
     func close() async throws { try await store.close() }
 }
 
-@Suite("What happens between the read and the commit of a request")
+@Suite("Concurrent changes during a request")
 struct RefreshRaceTests {
     private let organization: TestOrganization
     private let store: WatchedStore
@@ -80,7 +80,7 @@ struct RefreshRaceTests {
             context: TestOrganization.context(TestOrganization.time(seconds)))
     }
 
-    @Test("A refresh costs one read and one commit", arguments: ["password-app", "static-app"])
+    @Test("A refresh makes one store read and one commit", arguments: ["password-app", "static-app"])
     func costs(client: String) async throws {
         let token = try await organization.signIn(client: client).get().refreshToken
         let next = try await refresh(token, client: client, at: 100).get().refreshToken
@@ -89,7 +89,7 @@ struct RefreshRaceTests {
         #expect(store.counts() == [1, 1])
     }
 
-    @Test("client_credentials costs one commit with the cached configuration, and introspection and userinfo one read")
+    @Test("With a cached configuration, client_credentials makes one commit and no read; introspection and userinfo make one read each")
     func otherCosts() async throws {
         let context = TestOrganization.context(TestOrganization.time(1))
         let request = TokenRequest(
@@ -104,7 +104,8 @@ struct RefreshRaceTests {
         #expect(store.counts() == [1, 0])
     }
 
-    @Test("A client that another process removed gets no token by the cached configuration")
+    @Test(
+        "A client that another process removes during a request gets no token, even if the cached configuration still contains the client")
     func configurationInMemory() async throws {
         let context = TestOrganization.context(TestOrganization.time(1))
         let request = TokenRequest(
@@ -118,7 +119,8 @@ struct RefreshRaceTests {
         await #expect(throws: Refusal.self) { try await slow.token(request, context: context).get() }
     }
 
-    @Test("After a concurrent refresh with the same token, its successor is retired and the later one is valid")
+    @Test(
+        "If two refreshes with the same token overlap, the new token of the first commit becomes invalid, and the later new token is valid")
     func otherRefresh() async throws {
         let token = try await organization.signIn().get().refreshToken
         let first = Mutex<String?>(nil)
@@ -133,7 +135,7 @@ struct RefreshRaceTests {
         #expect(try await organization.introspect(second, at: 61).isActive)
     }
 
-    @Test("A retry is rejected if the successor is used concurrently, and the successor's successor stays valid")
+    @Test("A refresh retry is rejected if the successor token is used at the same time, and the newest token stays valid")
     func successorUsed() async throws {
         let token = try await organization.signIn().get().refreshToken
         let successor = try await organization.refresh(token, at: 60).get().refreshToken
@@ -146,21 +148,21 @@ struct RefreshRaceTests {
         #expect(try await organization.introspect(last.withLock { $0 }, at: 62).isActive)
     }
 
-    @Test("A refresh after a concurrent revocation gets no tokens")
+    @Test("A refresh gets no tokens if the refresh token is revoked before the refresh commits")
     func revocation() async throws {
         let token = try await organization.signIn().get().refreshToken
         store.beforeNextCommit { [organization] in try await organization.revoke(token, at: 60) }
         #expect(try await refresh(token, at: 60).reason == "refresh.revoked")
     }
 
-    @Test("A refresh with a static token after a concurrent revocation gets no tokens")
+    @Test("A refresh with a static token gets no tokens if the token is revoked before the refresh commits")
     func staticRevocation() async throws {
         let token = try await organization.signIn(client: "static-app").get().refreshToken
         store.beforeNextCommit { [organization] in try await organization.revoke(token, client: "static-app", at: 60) }
         #expect(try await refresh(token, client: "static-app", at: 60).reason == "refresh.revoked")
     }
 
-    @Test("Tokens of a refresh during a password change are rejected afterwards")
+    @Test("If the password changes during a refresh, the tokens of the refresh are invalid afterwards")
     func passwordChange() async throws {
         let token = try await organization.signIn().get().refreshToken
         let user = try #require(try await organization.janesID())
@@ -168,9 +170,14 @@ struct RefreshRaceTests {
             _ = try await organization.engine.setPassword(
                 userID: user, to: "Another-Horse-8", context: TestOrganization.context(TestOrganization.time(60)))
         }
-        if case .success(let late) = try await refresh(token, at: 60) {
-            #expect(try await organization.introspect(late.accessToken, at: 61).isActive == false)
-            #expect(try await organization.refresh(late.refreshToken, at: 61).refused == .invalidGrant)
+        // The refresh read the account before the change, so it succeeds; its tokens belong to the old password.
+        let late = try await refresh(token, at: 60).get()
+        #expect(late.refreshToken != nil && late.idToken != nil)
+        for token in [late.accessToken, late.refreshToken, late.idToken] {
+            #expect(try await organization.introspect(token, at: 61).isActive == false)
         }
+        #expect(try await organization.userInfo(late.accessToken, at: 61).refused == .invalidToken)
+        #expect(try await organization.refresh(late.refreshToken, at: 61).refused == .invalidGrant)
+        #expect(try await organization.refresh(token, at: 61).refused == .invalidGrant)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite("Signing keys and their rotation")
 struct SigningKeyRingTests {
     private static let day = 86400.0
-    // Keys sign for 90 days, and are published 7 days before and 7 days after.
+    // Keys sign for 90 days. They are published from 7 days before that time until 7 days after it.
     private static let made = TestOrganization.start.addingTimeInterval(-3600)
 
     private func context(_ days: Double) -> RequestContext { TestOrganization.context(Self.made.addingTimeInterval(days * Self.day)) }
@@ -23,7 +23,7 @@ struct SigningKeyRingTests {
         try await organization.engine.snapshot().keyRing.publishedKeys(now: context(days).now).keys.compactMap(\.keyID)
     }
 
-    /// Returns a key that is quick to generate. The kind does not matter here.
+    /// Returns a new signing key of this algorithm.
     private static func quick(_ algorithm: JWSAlgorithm) throws -> SigningKey {
         try algorithm == .rs256 ? SigningKey.generate(.rs256) : SigningKey.generate(algorithm)
     }
@@ -42,7 +42,7 @@ struct SigningKeyRingTests {
         #expect(try ring.signer(.rs256, now: Self.made).keyID == key.keyID)
     }
 
-    @Test("ES256 gets a line of its own when a server or a client asks for it, RS256 first in the set")
+    @Test("If an authorization server uses ES256, the key set contains an RS256 key and then an ES256 key")
     func algorithms() async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = .es256 }
         let keys = try await organization.engine.snapshot().keyRing.publishedKeys(now: Self.made).keys
@@ -50,13 +50,13 @@ struct SigningKeyRingTests {
         #expect(keys.map(\.keyType) == [.rsa, .ec])
     }
 
-    @Test("Repeated maintenance changes nothing until the next key is due")
+    @Test("Repeated key maintenance changes nothing until the next signing key is due")
     func idempotent() async throws {
         let organization = try await TestOrganization()
         for days in [0.0, 1, 82.9] { #expect(try await organization.engine.maintainKeys(context(days)).isEmpty) }
     }
 
-    @Test("The next key is published before it signs, and the old one stays published afterwards")
+    @Test("A new signing key is published a week before it signs, and the old key stays published for a week afterwards")
     func rotation() async throws {
         let organization = try await TestOrganization()
         let signing = try await signer(organization, 0)
@@ -73,7 +73,7 @@ struct SigningKeyRingTests {
         #expect(try await organization.engine.maintainKeys(context(97)) == [KeyChange(keyID: first, action: .removed)])
     }
 
-    @Test("A server that was off at the date publishes the next key a week before it signs")
+    @Test("A server that was off at the rotation date publishes the next signing key a week before that key signs")
     func late() async throws {
         let organization = try await TestOrganization()
         let first = try await signer(organization, 0)
@@ -82,7 +82,7 @@ struct SigningKeyRingTests {
         #expect(try await signer(organization, 206.9) == first)
     }
 
-    @Test("A rotation by command publishes the next key first, and an immediate one lets the published key sign")
+    @Test("A scheduled rotation publishes the next key, and an immediate rotation then makes the published key sign")
     func command() async throws {
         let organization = try await TestOrganization()
         let first = try await signer(organization, 1)
@@ -99,7 +99,7 @@ struct SigningKeyRingTests {
         #expect(try await published(organization, 3) == [first, next.keyID].compactMap { $0 })
     }
 
-    @Test("An immediate rotation changes nothing until the next key has been published for as long as clients may cache the key set")
+    @Test("An immediate key rotation is rejected until the next key has been published for as long as clients may cache the key set")
     func unknownSuccessor() async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = .es256 }
         let engine = organization.engine
@@ -128,7 +128,7 @@ struct SigningKeyRingTests {
         await #expect(throws: KeyHandoverError(knownFrom: nil)) { try await engine.rotateKeys(.immediate, context: context(3_602)) }
     }
 
-    @Test("Tokens of the old key stay valid after a forced rotation, and new ones use the new key")
+    @Test("After a forced key rotation, tokens of the old key stay valid, and new tokens use the new key")
     func overlap() async throws {
         let organization = try await TestOrganization()
         let old = try await organization.signIn().get()
@@ -141,7 +141,7 @@ struct SigningKeyRingTests {
     }
 
     @Test(
-        "A withdrawn key is not published, and its tokens are rejected", arguments: [true, false])
+        "A withdrawn signing key is no longer published, and access tokens that the key signed are rejected", arguments: [true, false])
     func withdrawal(isSuccessorKnown: Bool) async throws {
         let organization = try await TestOrganization()
         func context(_ seconds: Double) -> RequestContext { TestOrganization.context(TestOrganization.time(seconds)) }
@@ -160,14 +160,14 @@ struct SigningKeyRingTests {
         #expect(try await organization.introspect(new.accessToken, at: 4).isActive)
     }
 
-    @Test("Two processes with concurrent maintenance create one key")
+    @Test("If two processes run key maintenance concurrently, only one new signing key is created")
     func twoProcesses() async throws {
         let organization = try await TestOrganization()
         let engines = [1, 2].map { seed in
             Engine(
                 store: organization.store,
                 environment: EngineEnvironment(
-                    random: SeededRandom(seed: UInt64(seed)), masterKey: organization.engine.environment.masterKey,
+                    random: SeededRandom(seed: UInt64(seed)), masterKeys: organization.engine.environment.masterKeys,
                     passwordHasher: PasswordHasher()))
         }
         let context = context(85)
@@ -179,7 +179,7 @@ struct SigningKeyRingTests {
         #expect(try await published(organization, 85).count == 2)
     }
 
-    @Test("A private key is encrypted in the store, and another master key is an error that says so")
+    @Test("A private signing key is stored encrypted, and reading it with another master key or under another key id fails")
     func sealed() async throws {
         let organization = try await TestOrganization()
         let records = try await organization.store.read { try $0.records(.signingKey, after: nil, limit: 10) }
@@ -188,16 +188,16 @@ struct SigningKeyRingTests {
         #expect(!records.isEmpty)
         for record in records { #expect(!String(decoding: record.payload, as: UTF8.self).contains(secret.prefix(40))) }
         #expect(throws: StoreError(.damaged, "")) {
-            try SigningKeyRing(records: records, masterKey: SymmetricKey(data: [UInt8](repeating: 8, count: 32)))
+            try SigningKeyRing(records: records, masterKeys: MasterKeys(SymmetricKey(data: [UInt8](repeating: 8, count: 32))))
         }
         var moved = records[0]
         moved.id = "another"
         #expect(throws: StoreError(.damaged, "")) {
-            try SigningKeyRing(records: [moved], masterKey: organization.engine.environment.masterKey)
+            try SigningKeyRing(records: [moved], masterKeys: organization.engine.environment.masterKeys)
         }
     }
 
-    @Test("The keys are the same after a restart")
+    @Test("The published signing keys are the same after a restart")
     func restart() async throws {
         let organization = try await TestOrganization()
         let again = Engine(store: organization.store, environment: organization.engine.environment)

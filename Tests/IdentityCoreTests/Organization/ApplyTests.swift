@@ -57,7 +57,8 @@ struct ApplyTests {
         #expect(maintained == (try await org.engine.snapshot().version))
     }
 
-    @Test("Applying a definition writes new and changed entries, removes those that the file no longer has, and reports each")
+    @Test(
+        "Applying a definition writes new and changed entries, removes entries that the definition no longer has, and reports every change")
     func changes() async throws {
         let org = try await SignInFixture()
         let report = try await apply(org) { definition in
@@ -96,7 +97,7 @@ struct ApplyTests {
         let environment = SignInFixture.environment()
         let sealed = try RecordCoding.seal([1, 2, 3], for: RecordReference(.application, "a"), environment: environment)
         #expect(throws: StoreError.self) {
-            try RecordCoding.open(sealed, for: RecordReference(.application, "b"), masterKey: environment.masterKey)
+            try RecordCoding.open(sealed, for: RecordReference(.application, "b"), masterKeys: environment.masterKeys)
         }
     }
 
@@ -128,7 +129,7 @@ struct ApplyTests {
         #expect(after.id == before.id && after.updatedAt == SignInFixture.start.addingTimeInterval(60))
     }
 
-    @Test("With replacesPasswords, applying a definition replaces a user's password only if the file's password changed")
+    @Test("With replacesPasswords, applying a definition replaces a user's password only if the definition's password changed")
     func passwords() async throws {
         let org = try await SignInFixture()
         let id = try await org.stored().value.id
@@ -141,7 +142,7 @@ struct ApplyTests {
         #expect(try await org.stored().value.passwordChangedAt == SignInFixture.start.addingTimeInterval(20))
     }
 
-    @Test("A user suspended by an administrator stays suspended until the file contains another status")
+    @Test("Applying a definition keeps a user suspended by an administrator until the definition changes the user's status")
     func suspended() async throws {
         let org = try await SignInFixture()
         let id = try await org.stored().value.id
@@ -154,7 +155,9 @@ struct ApplyTests {
         #expect(try await org.stored().value.status == .active)
     }
 
-    @Test("A user removed from the file is deactivated, and is reactivated with the same id when the file names the user again")
+    @Test(
+        "A user whom the applied definition omits is deactivated, and is reactivated with the same id when the definition names the user again"
+    )
     func dismissed() async throws {
         let org = try await SignInFixture()
         let before = try await org.stored().value
@@ -167,7 +170,7 @@ struct ApplyTests {
         #expect(try await org.signIn().context != nil)
     }
 
-    @Test("Applying a definition keeps existing grants and enrolments")
+    @Test("Applying a definition keeps existing grants and factor enrollments, even if the definition removes users")
     func keepsState() async throws {
         let org = try await SignInFixture()
         try await org.enroll(.push)

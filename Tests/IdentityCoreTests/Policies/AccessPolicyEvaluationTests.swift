@@ -11,7 +11,9 @@ struct AccessPolicyEvaluationTests {
     private static let question = AccessPolicyEvaluation.Question(
         clientID: "app", grantType: "password", groups: ["staff"], scopes: ["openid", "read"])
 
-    @Test("The first matching rule of the first matching policy decides, and each earlier miss names its failed condition")
+    @Test(
+        "The first matching access rule of the first matching policy decides, and the evaluation lists the failed condition of each earlier policy or rule"
+    )
     func order() {
         let evaluation = AccessPolicyEvaluation(
             of: Self.server([
@@ -53,7 +55,7 @@ struct AccessPolicyEvaluationTests {
         }
     }
 
-    @Test("A client that acts for itself matches only rules without a user condition")
+    @Test("A client that acts without a user matches only access rules without a user condition")
     func clients() {
         var question = Self.question
         question.groups = nil
@@ -63,7 +65,7 @@ struct AccessPolicyEvaluationTests {
         #expect(AccessPolicyEvaluation(of: forAny, for: question).decidedBy == "p/r")
     }
 
-    @Test("The org server has no access policies and fixed token lifetimes")
+    @Test("The org server needs no access policy, and issues tokens with fixed lifetimes")
     func organization() {
         let evaluation = AccessPolicyEvaluation(of: AuthorizationServerDefinition(id: nil, name: "Organization"), for: Self.question)
         #expect(evaluation.decidedBy == "organization")

@@ -27,7 +27,7 @@ struct AssignedAndPermittedTests {
         #expect(reasons.contains { $0.contains("user is not assigned to the application") })
     }
 
-    /// Makes an organization with the guide's access rule for two factors: it permits codes and pushes, but not passwords.
+    /// Returns an organization with the guide's access rule for two factors. The rule permits codes and pushes, but not passwords.
     private static func guideRule(_ more: [String] = []) async throws -> PushFixture {
         try await PushFixture { definition in
             let rule = AccessRule(name: "codes and pushes", grantTypes: ["authorization_code", PushFixture.secondFactor] + more)
@@ -35,7 +35,7 @@ struct AssignedAndPermittedTests {
         }
     }
 
-    @Test("With an access rule for pushes but not for passwords, a password followed by an approved push returns tokens")
+    @Test("If an access rule permits the push grant but not the password grant, a password and an approved push return tokens")
     func twoFactors() async throws {
         let org = try await Self.guideRule()
         let phone = try await org.enroll()
@@ -44,7 +44,9 @@ struct AssignedAndPermittedTests {
         _ = try await org.poll(waiting, at: 16).get()
     }
 
-    @Test("If a password is enough, an access rule without the password grant denies the sign-in, and the log names the condition")
+    @Test(
+        "If one factor is required, an access rule without the password grant denies a password sign-in, and the log names the failed condition"
+    )
     func oneFactor() async throws {
         let org = try await Self.guideRule()
         #expect(try await org.signIn(client: "one-factor-app", at: 10).refused == .accessDenied)
@@ -54,7 +56,7 @@ struct AssignedAndPermittedTests {
     }
 
     @Test(
-        "The authenticator metadata contains the kind of the app, custom_app or okta_verify",
+        "The authenticator metadata contains the kind of the authenticator, custom_app or okta_verify",
         arguments: [PushAuthenticator.Kind.customApp, .oktaVerify])
     func kinds(kind: PushAuthenticator.Kind) async throws {
         let fixture = try await DeviceFixture { $0.authenticators[0].kind = kind }

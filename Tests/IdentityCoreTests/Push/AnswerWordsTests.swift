@@ -8,15 +8,15 @@ import Testing
 @testable import Store
 
 /// Tests each row of Documentation/Protocol/Devices.md §5.5, from the answer that a phone signed to the result of the client.
-@Suite("The words of an answer")
+@Suite("Responses to push challenges")
 struct AnswerWordsTests {
     enum Result: Equatable { case approved, approvedVerified, denied, failed, invalid }
 
-    /// The question of the challenge, and the key that answers it.
+    /// The user verification that a challenge asks for, and the key that signs the answer.
     enum Question: CaseIterable, Sendable {
         case discouraged, preferred, required, discouragedByNoKeyOfOurs, preferredByVerification, requiredByVerification
 
-        /// The claim in the challenge.
+        /// The challenge's claim `userVerification`.
         var userVerification: String {
             switch self {
             case .discouraged, .discouragedByNoKeyOfOurs: "DISCOURAGED"
@@ -33,7 +33,7 @@ struct AnswerWordsTests {
         }
     }
 
-    /// A value of `userConsent`, and its result for each question in order.
+    /// A value of `userConsent`, and its result for each ``Question`` in order.
     struct Word: Sendable, CustomTestStringConvertible {
         var text: String
         var results: [Result]
@@ -82,7 +82,7 @@ struct AnswerWordsTests {
     }
 
     @Test(
-        "Each response value has the result of Devices.md §5.5, for the device and for the client",
+        "Each userConsent value of a challenge response has the result of Devices.md §5.5 for the device and for the polling client",
         arguments: Question.allCases, words)
     func outcome(question: Question, word: Word) async throws {
         let asked = try await Asked(question)
@@ -104,7 +104,7 @@ struct AnswerWordsTests {
         case .invalid:
             #expect(answer.code == "E0000001" && answer.status == 400)
             #expect(poll.refused == .authorizationPending)
-            // This was not an answer, so a later answer still counts.
+            // An invalid answer does not count, so a later answer is accepted.
             #expect(try await asked.answer("DENIED_CONSENT_PROMPT", with: .proofOfPossession, at: 17).get() == .denied)
             #expect(try await asked.org.pollFirst(asked.code, at: 22).refused == .accessDenied)
             return
@@ -114,17 +114,25 @@ struct AnswerWordsTests {
     }
 
     @Test(
-        "No answer signed by the possession key removes the user verification key, not even one that says that it is lost",
+        "A response signed by the possession key never removes the user verification key, even if the response reports that key as unavailable",
         arguments: words.map(\.text), [Question.preferred, .required])
     func lostKey(word: String, question: Question) async throws {
         let asked = try await Asked(question)
-        _ = try await asked.answer(word, with: .proofOfPossession, at: 13)
+        let answer = try await asked.answer(word, with: .proofOfPossession, at: 13)
+        let index = try #require(Question.allCases.firstIndex(of: question))
+        switch try #require(Self.words.first { $0.text == word }).results[index] {
+        case .approved, .approvedVerified: #expect(try answer.get() == .approved)
+        case .denied: #expect(try answer.get() == .denied)
+        case .failed, .invalid: #expect(answer.code == "E0000001" && answer.status == 400)
+        }
         let id = asked.phone.enrollmentID
         let record: Record? = try await asked.org.store.read { try $0.record(.enrollment, id: id) }
         #expect(try Enrollment(try #require(record)).push?.key(id: asked.phone.verificationKey.keyID ?? "")?.role == .userVerification)
     }
 
-    @Test("The system log has a denial, and a report of a sign-in that the user did not start", arguments: [nil, false, true])
+    @Test(
+        "The system log records a denied push as a denial, or as suspicious activity if the user reports the sign-in",
+        arguments: [nil, false, true])
     func suspicious(said: Bool?) async throws {
         let asked = try await Asked(.preferred)
         let answer = try PushFixture.sign(

@@ -10,7 +10,7 @@ import Testing
 struct ChallengeLimitTests {
     private let org: PushFixture
     private let phone: Phone
-    /// An address that the user has never signed in from.
+    /// An address from which the user has never signed in.
     private let stranger = "203.0.113.66"
 
     init() async throws {
@@ -24,7 +24,7 @@ struct ChallengeLimitTests {
     }
 
     @Test(
-        "The sixth challenge in five minutes without an approval is refused with 429 and invalid_grant"
+        "After five challenges of a password sign-in in five minutes without an approval, further challenges are rejected with 429 and invalid_grant"
     )
     func limit() async throws {
         for second in 0..<2 { _ = try await org.primary(at: 10 + Double(second), from: stranger).get() }
@@ -36,7 +36,9 @@ struct ChallengeLimitTests {
         #expect(try await org.pending(phone, at: 29).count == 3)
     }
 
-    @Test("Without a proof, two challenges are sent, so that the user with the password is not blocked")
+    @Test(
+        "An unknown origin can request two challenges without a proved factor, and a sign-in with the password can then request another challenge"
+    )
     func unproved() async throws {
         for second in 0..<2 { _ = try await org.primary(at: 10 + Double(second), from: stranger).get() }
         #expect(isTooMany(try await org.primary(at: 12, from: stranger)))
@@ -44,7 +46,7 @@ struct ChallengeLimitTests {
         _ = try await org.challenge(token, at: 21).get()
     }
 
-    @Test("Challenges are sent again after five minutes")
+    @Test("After the challenge limit is reached, a challenge is allowed again when an earlier challenge is five minutes old")
     func window() async throws {
         for second in 0..<2 { _ = try await org.primary(at: 10 + Double(second), from: stranger).get() }
         #expect(isTooMany(try await org.primary(at: 309.9, from: stranger)))
@@ -52,7 +54,7 @@ struct ChallengeLimitTests {
         #expect(isTooMany(try await org.primary(at: 310.9, from: stranger)))
     }
 
-    @Test("An approved challenge does not count towards the limit, and a denied one does")
+    @Test("An approved challenge does not count towards the challenge limit, and a denied challenge counts")
     func approvals() async throws {
         for second in 0..<8 {
             let now = 10 + Double(second)
@@ -66,7 +68,7 @@ struct ChallengeLimitTests {
         #expect(isTooMany(try await org.primary(at: 30, from: stranger)))
     }
 
-    @Test("Cancelling does not reset the challenge limit")
+    @Test("Cancelling a challenge does not reset the challenge limit")
     func cancelled() async throws {
         for second in 0..<2 {
             let code = try await org.primary(at: 10 + Double(second), from: stranger).get().secret()
@@ -93,7 +95,7 @@ struct ChallengeLimitTests {
         #expect(try await org.pending(phone, at: 11).count == 2)
     }
 
-    @Test("The challenge limit holds if a request commits between another's count and commit")
+    @Test("The challenge limit holds even if another request commits between the count and the commit of a request")
     func interrupted() async throws {
         let store = InterruptedStore(InMemoryStore())
         let org = try await PushFixture(store: store)

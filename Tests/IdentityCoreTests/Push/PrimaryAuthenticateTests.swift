@@ -8,7 +8,7 @@ import Testing
 @testable import OAuthEndpoints
 @testable import Store
 
-@Suite("Beginning with a push")
+@Suite("Push as first factor")
 struct PrimaryAuthenticateTests {
     private let org: PushFixture
 
@@ -21,13 +21,14 @@ struct PrimaryAuthenticateTests {
         return refusal
     }
 
-    @Test("An unknown user, one without a phone and one who may not sign in all get 403 access_denied")
+    @Test("A push request for an unknown user, a user without a phone or a suspended user gets the same 403 access_denied response")
     func alike() async throws {
         _ = try await org.enroll(PushFixture.john)
         _ = try await org.engine.setStatus(
             userID: try await org.userID(PushFixture.john), to: .suspended, context: PushFixture.context(1))
         var answers: [Refusal] = []
-        // An unknown user; a suspended user without a phone; an active user without a phone; a suspended user with a phone.
+        // The logins are those of an unknown user, a suspended user without a phone, an active user without a phone, and a suspended user
+        // with a phone.
         for login in ["unknown@example.com", "closed@example.com", PushFixture.jane, PushFixture.john] {
             var refusal = try refusal(try await org.primary(login))
             refusal.reason = ""
@@ -38,7 +39,7 @@ struct PrimaryAuthenticateTests {
         #expect(answers[0].members.isEmpty)
     }
 
-    @Test("A request for a user without a phone stores no transaction")
+    @Test("A push request for an unknown user or a user without a phone stores no transaction")
     func nothingStored() async throws {
         _ = try await org.primary()
         _ = try await org.primary("unknown@example.com")
@@ -46,11 +47,13 @@ struct PrimaryAuthenticateTests {
         #expect(count == 0)
     }
 
-    @Test("A phone whose enrolment, device or authenticator is closed is not asked", arguments: ["enrolment", "authenticator"])
+    @Test(
+        "A push request is rejected if the phone's enrollment is deleted or its authenticator is inactive",
+        arguments: ["enrollment", "authenticator"])
     func closed(what: String) async throws {
         let phone = try await org.enroll()
         _ = try await org.primary().get()
-        if what == "enrolment" {
+        if what == "enrollment" {
             let own = DeviceAuthorization.ssws(try phone.authorization(at: 12).signed())
             try await org.engine.deleteDeviceEnrollment(
                 id: phone.enrollmentID, authorization: own, context: PushFixture.context(12)
@@ -63,7 +66,7 @@ struct PrimaryAuthenticateTests {
         #expect(try refusal(try await org.primary(at: 13)).status == .forbidden)
     }
 
-    @Test("A user who is not assigned to the client gets the answer of an unknown name")
+    @Test("A push request for an unassigned user gets the same response as a request for an unknown user name")
     func unassigned() async throws {
         _ = try await org.enroll(PushFixture.john)
         var own = try refusal(try await org.primary(PushFixture.john, client: "closed-app"))
@@ -74,7 +77,7 @@ struct PrimaryAuthenticateTests {
     }
 
     @Test(
-        "The error for a missing or unknown parameter names it",
+        "A push request with an empty or unsuitable hint gets invalid_request, and a request for an unavailable factor gets 403 access_denied",
         arguments: [
             ("channel_hint", "pigeon", Refusal.Code.invalidRequest, false), ("channel_hint", "", .invalidRequest, false),
             ("channel_hint", "sms", .accessDenied, true), ("login_hint", "", .invalidRequest, false),
@@ -85,9 +88,10 @@ struct PrimaryAuthenticateTests {
         _ = try await org.enroll()
         let refusal = try refusal(try await org.primary(at: 11, [name: value]))
         #expect(refusal.code == code && refusal.status == (isForbidden ? .forbidden : nil))
+        #expect(isForbidden || refusal.description.contains(name), "\(refusal.description)")
     }
 
-    @Test("A client without the grant gets unauthorized_client at each endpoint")
+    @Test("A client without the push grant types gets unauthorized_client at every endpoint of a push sign-in")
     func grant() async throws {
         #expect(try await org.primary(client: "no-push-app").refused == .unauthorizedClient)
         #expect(try await org.challenge("mfa_any", client: "no-push-app").refused == .unauthorizedClient)
@@ -96,7 +100,7 @@ struct PrimaryAuthenticateTests {
     }
 
     @Test(
-        "Too many attempts for one user name get 429 invalid_grant, for a known and an unknown name",
+        "Too many push requests for one user name get 429 invalid_grant, for a known and for an unknown user name",
         arguments: [PushFixture.jane, "unknown@example.com"])
     func attempts(login: String) async throws {
         let org = try await PushFixture { $0.rateLimits.perUser = 3 }
@@ -105,13 +109,15 @@ struct PrimaryAuthenticateTests {
         #expect(refusal.code == .invalidGrant && refusal.status == .tooManyRequests && refusal.rateLimit?.limit == 3)
     }
 
-    @Test("If two factors are required, a phone without user verification is not asked")
+    @Test("If two factors are required, a push request for a user whose phone has no user verification key is refused")
     func twoFactorsSimplePhone() async throws {
         _ = try await org.enroll()
         #expect(try refusal(try await org.primary(client: "direct-app")).status == .forbidden)
     }
 
-    @Test("If two factors are required, the user verification key proves both, and the other key is not enough")
+    @Test(
+        "If two factors are required, an approval by the user verification key counts as two, and an approval by the possession key is rejected"
+    )
     func twoFactors() async throws {
         let phone = try await org.enroll(userVerification: true)
         let code = try await org.primary(client: "direct-app").get().secret()
@@ -125,7 +131,7 @@ struct PrimaryAuthenticateTests {
     }
 
     @Test(
-        "An account that is locked, suspended or has a new password after the approval gets no tokens",
+        "If the account is locked, suspended or gets a new password after a push approval, the poll gets no tokens, even after a reactivation",
         arguments: ["lock", "suspend", "password"])
     func changed(how: String) async throws {
         let phone = try await org.enroll()

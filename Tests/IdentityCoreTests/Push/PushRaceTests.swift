@@ -9,7 +9,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Races with the answer to a push")
+@Suite("Concurrent requests in a push sign-in")
 struct PushRaceTests {
     private let store = InterruptedStore(InMemoryStore())
     private let org: PushFixture
@@ -28,7 +28,9 @@ struct PushRaceTests {
         try PushFixture.sign(phone, try await org.newest(phone, at: seconds), at: seconds)
     }
 
-    @Test("A denial before a concurrent approval wins, and both phones get the result")
+    @Test(
+        "If one phone's denial commits while another phone approves the same push, the denial counts, and the approving phone gets an error"
+    )
     func denialFirst() async throws {
         let other = try await org.enroll(existing: phone)
         let waiting = try await org.waiting()
@@ -46,7 +48,9 @@ struct PushRaceTests {
         #expect(try await org.log("user.mfa.push.answer").map(\.outcome) == [.success, .denied])
     }
 
-    @Test("An approval before a concurrent denial wins, and both phones get the result")
+    @Test(
+        "If one phone's approval commits while another phone denies the same push, the approval counts, and the denying phone gets an error"
+    )
     func approvalFirst() async throws {
         let other = try await org.enroll(existing: phone)
         let waiting = try await org.waiting()
@@ -58,7 +62,9 @@ struct PushRaceTests {
         #expect(try claims(of: tokens.idToken)["amr"]?.stringArrayValue == ["pwd", "swk", "mfa"])
     }
 
-    @Test("Of a concurrent approval and denial one wins, and the poll returns it", arguments: 1...12)
+    @Test(
+        "Of a concurrent approval and denial of a push, exactly one is accepted, and the poll returns the accepted result",
+        arguments: 1...12)
     func atOnce(round: Int) async throws {
         let other = try await org.enroll(existing: phone)
         let waiting = try await org.waiting()
@@ -76,7 +82,7 @@ struct PushRaceTests {
         if taken == [.approved] { _ = try poll.get() } else { #expect(poll.refused == .accessDenied) }
     }
 
-    @Test("Of two concurrent approvals of one phone one counts, and the other gets the result")
+    @Test("Of two concurrent approvals by one phone, one is accepted, and the other gets an error")
     func approvedTwice() async throws {
         let waiting = try await org.waiting()
         let first = try await approval(by: phone, at: 12)
@@ -86,7 +92,7 @@ struct PushRaceTests {
         _ = try await org.poll(waiting, at: 17).get()
     }
 
-    @Test("Of two concurrent copies of a signed response one counts, and the other gets the result")
+    @Test("Of two concurrent copies of a signed response, one is accepted, and the other gets an error")
     func answeredTwice() async throws {
         _ = try await org.waiting()
         let answer = try await approval(by: phone, at: 12)
@@ -95,14 +101,17 @@ struct PushRaceTests {
         #expect(again.code == "E0000001" && again.why == "The answer was given before.")
     }
 
-    /// The second sign-in from an origin does not write the user record, so only the sign-in's own record separates two polls.
+    /// Completes a sign-in. The next one from the same origin does not write the user record, so only the record of the sign-in can make
+    /// one of two polls fail.
     private func signInOnce() async throws {
         let waiting = try await org.waiting(at: 1)
         _ = try await org.answer(phone, at: 3).get()
         _ = try await org.poll(waiting, at: 4).get()
     }
 
-    @Test("Of two concurrent polls one gets tokens, and there is one grant", arguments: [false, true])
+    @Test(
+        "Of two concurrent polls of an approved push, one gets tokens and the other gets invalid_grant, and one grant is stored",
+        arguments: [false, true])
     func twoPolls(isKnownPlace: Bool) async throws {
         if isKnownPlace { try await signInOnce() }
         let waiting = try await org.waiting()
@@ -118,7 +127,7 @@ struct PushRaceTests {
         #expect(try await org.grants().count == before + 1)
     }
 
-    @Test("Of eight concurrent polls one gets tokens")
+    @Test("Of eight concurrent polls of an approved push, exactly one gets tokens")
     func manyPolls() async throws {
         try await signInOnce()
         let waiting = try await org.waiting()
@@ -133,7 +142,7 @@ struct PushRaceTests {
         #expect(try await org.grants().count == before + 1)
     }
 
-    @Test("A cancellation during the poll of an approved sign-in leaves no tokens")
+    @Test("If an approved push sign-in is cancelled during the poll, the poll gets no tokens, and no grant is stored")
     func cancelledWhilePolling() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -143,7 +152,7 @@ struct PushRaceTests {
         #expect(try await org.grants().count == before)
     }
 
-    @Test("A cancellation during an approval wins, and the phone gets the result")
+    @Test("If a sign-in is cancelled while the phone approves the push, the phone gets an error, and the poll gets invalid_grant")
     func cancelledWhileApproving() async throws {
         let waiting = try await org.waiting()
         let approval = try await approval(by: phone, at: 12)
@@ -152,7 +161,7 @@ struct PushRaceTests {
         #expect(try await org.poll(waiting, at: 17).refused == .invalidGrant)
     }
 
-    @Test("A poll before a concurrent cancellation keeps its tokens")
+    @Test("If a poll gets tokens while the client cancels the sign-in, the tokens stay valid, and no cancellation is logged")
     func polledWhileCancelling() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -168,7 +177,7 @@ struct PushRaceTests {
         #expect(try await org.log("user.authentication.cancel").isEmpty)
     }
 
-    @Test("A challenge that is replaced during its approval is not approved")
+    @Test("If the client replaces a challenge while the phone approves the challenge, the approval is rejected")
     func replacedWhileApproving() async throws {
         let waiting = try await org.waiting()
         let approval = try await approval(by: phone, at: 12)
@@ -177,7 +186,7 @@ struct PushRaceTests {
         #expect(try await org.pending(phone, at: 13).count == 1)
     }
 
-    @Test("An approval during a replacement does not approve the new challenge")
+    @Test("If the phone approves a challenge while the client replaces the challenge, the approval does not count for the new challenge")
     func approvedWhileReplacing() async throws {
         let waiting = try await org.waiting()
         let approval = try await approval(by: phone, at: 12)
@@ -187,7 +196,7 @@ struct PushRaceTests {
         #expect(try await org.poll(waiting, at: 17).refused == .invalidGrant)
     }
 
-    @Test("A new password during the poll of an approved sign-in leaves no tokens")
+    @Test("If the password changes during the poll of an approved sign-in, the client gets no valid tokens")
     func passwordChange() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -204,7 +213,9 @@ struct PushRaceTests {
         }
     }
 
-    @Test("A challenge can be approved until its expiry, and not at the expiry", arguments: [(-0.001, true), (0, false)])
+    @Test(
+        "A push challenge can be approved one millisecond before its expiry, but not at the expiry",
+        arguments: [(-0.001, true), (0, false)])
     func expiryWhileApproving(offset: TimeInterval, isInTime: Bool) async throws {
         // The challenge was sent at 11, and expires 300 seconds later.
         let end = 311 + offset
@@ -219,7 +230,7 @@ struct PushRaceTests {
         }
     }
 
-    @Test("An approved challenge that is polled too late returns no tokens")
+    @Test("A client that polls an approved push only after the expiry gets expired_token")
     func approvedThenExpired() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -227,7 +238,7 @@ struct PushRaceTests {
         #expect(try await org.pending(phone, at: 311).isEmpty)
     }
 
-    @Test("A push sign-in survives server restarts before and after the approval")
+    @Test("A push sign-in completes even if the server restarts before and after the approval")
     func restart() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-push-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -8,23 +8,25 @@ import Testing
 @testable import OAuthEndpoints
 @testable import OAuthWire
 
-@Suite("What a key, a token or an approval must not be turned into")
+@Suite("Attempts to replace a strong proof by a weaker proof")
 struct WeakerProofTests {
     private static let lost = "UV_PERMANENTLY_UNAVAILABLE"
 
-    @Test("The possession key cannot remove the required user verification key and then approve alone")
+    @Test(
+        "If user verification is required, a response signed by the possession key is rejected, even if it reports the other key as unavailable"
+    )
     func requiredVerification() async throws {
         let org = try await PushFixture { $0.authenticators[0].userVerification = .required }
         let phone = try await org.enroll(userVerification: true)
         _ = try await org.waiting()
         #expect(try await org.answer(phone, consent: Self.lost, at: 12).why?.contains("user verification is required") == true)
-        // The key is still required. An approval with the possession key is not enough.
+        // The challenge still requires the user verification key. An approval with the possession key is not enough.
         let waiting = try await org.waiting(at: 20)
         #expect(try await org.answer(phone, at: 22).why?.contains("user verification is required") == true)
         #expect(try await org.poll(waiting, at: 25).refused == .authorizationPending)
     }
 
-    @Test("An enrolment without a user verification key is not asked once the authenticator requires it")
+    @Test("A phone without a user verification key gets no challenge after its authenticator is changed to require this key")
     func requiredLater() async throws {
         let org = try await PushFixture()
         _ = try await org.enroll()
@@ -34,7 +36,7 @@ struct WeakerProofTests {
         #expect(try await org.challenge(org.mfaToken(at: 10), at: 11).refused == .accessDenied)
     }
 
-    @Test("An approval by a device whose enrolment was deleted since then gets no tokens")
+    @Test("A poll of an approved push gets no tokens if the phone's enrollment is deleted before the poll")
     func deletedApprover() async throws {
         let org = try await PushFixture { definition in
             for index in definition.applications.indices where definition.applications[index].id == "phone-app" {
@@ -52,7 +54,7 @@ struct WeakerProofTests {
         #expect(answer.refused == .invalidGrant)
     }
 
-    @Test("An approval by a device that was suspended since then gets no tokens")
+    @Test("A poll after an approval gets no tokens if the approving phone's enrollment was suspended before the poll")
     func suspendedApprover() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -62,7 +64,7 @@ struct WeakerProofTests {
         #expect(try await org.poll(waiting, at: 14).refused == .invalidGrant)
     }
 
-    @Test("The enrolment scope is not granted in the back channel")
+    @Test("A back-channel request for the device enrollment scope gets invalid_scope")
     func backchannelScope() async throws {
         let org = try await PushFixture { definition in
             for index in definition.applications.indices where definition.applications[index].id == "bank" {
@@ -74,7 +76,7 @@ struct WeakerProofTests {
         #expect(try await org.backchannel(asked, server: nil).refused == .invalidScope)
     }
 
-    @Test("A back-channel request has no number challenge")
+    @Test("A back-channel request has no number challenge, even if the authenticator's number challenge is set to always")
     func backchannelNumber() async throws {
         let org = try await PushFixture { $0.authenticators[0].numberChallenge = .always }
         let phone = try await org.enroll()
@@ -83,7 +85,7 @@ struct WeakerProofTests {
         _ = try await org.answer(phone, at: 13).get()
     }
 
-    @Test("The known origin after a push is the one that the user approved, not the polling one")
+    @Test("A push sign-in makes the origin of the challenge request known, but not a different origin of the poll")
     func knownPlace() async throws {
         let org = try await PushFixture { $0.authenticators[0].numberChallenge = .risky }
         let phone = try await org.enroll()
@@ -104,7 +106,7 @@ struct WeakerProofTests {
         #expect(!SignInOrigin.isKnown(SignInOrigin.fingerprint(of: elsewhere, application: app), to: user))
     }
 
-    @Test("Two factors by acr_values require the user verification key in the challenge")
+    @Test("If acr_values requests two factors, the challenge requires the user verification key")
     func contextClass() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll(userVerification: true)
@@ -112,7 +114,7 @@ struct WeakerProofTests {
         #expect(try await org.newest(phone, at: 11)["userVerification"]?.stringValue == "REQUIRED")
     }
 
-    @Test("A late response is reported as late for ten minutes, even after clean-up")
+    @Test("A response to an expired challenge gets an error that states the expiry, even after the clean-up of expired records")
     func swept() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -126,7 +128,7 @@ struct WeakerProofTests {
         #expect(try await org.challenge(waiting.mfaToken, at: 910).refused == .accessDenied)
     }
 
-    @Test("Responses to one challenge are limited")
+    @Test("After 20 invalid responses to a challenge in a minute, further responses get E0000047 until the next minute")
     func manyAnswers() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -139,17 +141,17 @@ struct WeakerProofTests {
         _ = try await org.send(PushFixture.sign(phone, challenge, at: 80), at: 80).get()
     }
 
-    @Test("Introspection of a refresh token does not show the enrolment scope")
+    @Test("Introspection of a refresh token does not show the device enrollment scope")
     func introspection() async throws {
         let org = try await PushFixture()
         let tokens = try await org.signIn(
             scope: "openid offline_access \(DeviceFixture.manage)", client: "phone-app", server: nil, at: 10
         ).get()
-        guard let refresh = tokens.refreshToken else { return }
+        let refresh = try #require(tokens.refreshToken)
         let request = TokenRequest(
             server: nil, client: ClientCredentials(clientID: "phone-app", endpoint: TestOrganization.tokenURL(nil)),
             parameters: ["token": refresh])
         let answer = try await org.engine.introspect(request, context: PushFixture.context(11)).get()
-        #expect(answer.json["scope"]?.stringValue?.contains("manage") == false)
+        #expect(answer.isActive && answer.json["scope"] == "openid offline_access", "\(answer.json)")
     }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import IdentityCore
@@ -25,7 +27,7 @@ struct RateLimiterTests {
         #expect(limiter.count(.client("a"), limit: 3, now: reset).remaining == 2)
     }
 
-    @Test("Each client and each user has its own rate limit")
+    @Test("Each client and each user has a separate rate limit")
     func subjects() {
         let limiter = RateLimiter()
         _ = limiter.count(.client("a"), limit: 1, now: start)
@@ -39,7 +41,7 @@ struct RateLimiterTests {
         let limiter = RateLimiter(capacity: 10)
         var refused = 0
         for index in 0..<20_000 where !limiter.count(.address("\(index)"), limit: 5, now: start).isAdmitted { refused += 1 }
-        // Ten subjects have their own counter, the others share 1,024. Each counter admits five requests per minute.
+        // Ten subjects have their own counter. The others share 1,024 counters. Each counter admits five requests per minute.
         #expect(refused >= 20_000 - (10 + 1_024) * 5)
         #expect(limiter.count(.address("0"), limit: 5, now: start).remaining == 3)
     }
@@ -66,7 +68,8 @@ struct RateLimiterTests {
         #expect(count(from: "203.0.113.2").isAdmitted)
     }
 
-    @Test("The sign-in limit stops an address that tries many user names, and admits attempts for them from other addresses")
+    @Test(
+        "An address that exceeds its sign-in limit with many user names is rejected, and another address can still use the same user names")
     func spraying() async throws {
         let org = try await SignInFixture { $0.rateLimits = RateLimits(perAddressSignIns: 3, perUser: 2) }
         let snapshot = try await org.engine.snapshot()
@@ -80,12 +83,12 @@ struct RateLimiterTests {
             #expect(!refused.isAdmitted && refused.limit == 3)
         }
         #expect(attempt("f", from: "203.0.113.2").isAdmitted)
-        // Requests of other kinds have their own counter.
+        // Requests of another kind have their own counter.
         let context = RequestContext(now: start, requestID: "request", address: "203.0.113.1")
         #expect(org.engine.countRequest(clientID: nil, snapshot: snapshot, context: context).isAdmitted)
     }
 
-    @Test("An IPv6 address shares the rate limit of its network, and an IPv4 address has its own in every notation")
+    @Test("IPv6 addresses of one /64 network share a rate limit, and an IPv4 address has one rate limit in every notation")
     func networks() {
         #expect(RateLimiter.Subject.from("2001:db8::1") == .from("2001:db8:0:0:ffff::2"))
         #expect(RateLimiter.Subject.from("2001:db8::1") != .from("2001:db8:0:1::1"))
@@ -104,7 +107,7 @@ struct RateLimiterTests {
         #expect(RateLimiter.Subject.signIn(as: long) == .signIn(as: long.uppercased()))
     }
 
-    @Test("The rate limit status of a request is the client's or the address's, whichever is closer to exhaustion")
+    @Test("A request reports the rate limit of its client or of its address, whichever has fewer requests left")
     func request() async throws {
         let org = try await SignInFixture { $0.rateLimits = RateLimits(perClient: 2, perAddress: 3, perUser: 10) }
         let snapshot = try await org.engine.snapshot()
@@ -115,12 +118,12 @@ struct RateLimiterTests {
         #expect(count("one").remaining == 0)
         let third = count("one")
         #expect(!third.isAdmitted && third.limit == 2)
-        // The limit of the address is now reached too. An unknown client id has no limit of its own.
+        // The limit of the address is now reached too. An unknown client id has no own limit.
         let fourth = count("invented")
         #expect(!fourth.isAdmitted && fourth.limit == 3)
     }
 
-    @Test("The budget of wrong recovery answers is full again after a reset of the organization")
+    @Test("A reset of the organization also resets the shared limit of wrong recovery answers")
     func budgetAfterReset() async throws {
         let org = try await TestOrganization()
         let context = TestOrganization.context(TestOrganization.start)
@@ -135,4 +138,54 @@ struct RateLimiterTests {
         try await org.engine.startOver(with: TestOrganization.definition, context: context, making: TestOrganization.key)
         #expect(try await !budget().isSpent(snapshot))
     }
+
+    @Test("The count of a wrong recovery answer is committed despite 40 write conflicts, while another write with 40 conflicts fails")
+    func contendedGuess() async throws {
+        let org = try await SignInFixture()
+        let (snapshot, context) = (try await org.engine.snapshot(), SignInFixture.context())
+        func commit(_ writes: Writes, conflicts: Int) async throws {
+            let store = ContendedStore(org.store, conflicts: conflicts)
+            let engine = Engine(store: store, environment: SignInFixture.environment(seed: 7))
+            try await engine.transact(context) { _ in
+                ()
+            } decide: { _ in
+                Plan((), writes)
+            }
+        }
+        let guess = try await org.store.read { try $0.recoveryBudget(at: context.now) }.counting(snapshot, now: context.now).0
+        // A step can commit the count of a guess together with other writes.
+        try await commit(Writes([.put(Record(kind: .limitCount, id: "own", payload: []))]) + guess, conflicts: 40)
+        #expect(try await org.store.read { try $0.recoveryBudget(at: context.now) }.count == 1)
+        let other = Writes([.put(Record(kind: .limitCount, id: "other", payload: []))])
+        await #expect(throws: StoreError.self) { try await commit(other, conflicts: 40) }
+        try await commit(other, conflicts: 30)
+    }
+}
+
+/// A store whose first commits conflict with another writer.
+private final class ContendedStore: Store {
+    private let inner: any Store
+    private let conflicts: Mutex<Int>
+
+    init(_ inner: any Store, conflicts: Int) {
+        self.inner = inner
+        self.conflicts = Mutex(conflicts)
+    }
+
+    func read<Result: Sendable>(
+        _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
+    ) async throws -> Result { try await inner.read(lookup, body) }
+
+    func commit(_ changes: [Change]) async throws -> CommitOutcome {
+        let isContended = conflicts.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        return isContended ? .conflict(index: 0, .version(stored: 9)) : try await inner.commit(changes)
+    }
+
+    func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result { try await work() }
+
+    func removeExpired(now: Date, limit: Int) async throws -> Int { try await inner.removeExpired(now: now, limit: limit) }
+    func close() async throws { try await inner.close() }
 }

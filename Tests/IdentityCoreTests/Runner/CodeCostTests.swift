@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthEndpoints
 
 /// Checks the number of reads and commits of the codes of direct authentication: of authenticator apps and by text.
-@Suite("The reads and commits of codes at the token endpoint", .serialized)
+@Suite("Reads and commits of codes at the token endpoint", .serialized)
 struct CodeCostTests {
     private let cost = RequestCost()
     private let app: AppFixture
@@ -17,26 +17,28 @@ struct CodeCostTests {
         app = try await AppFixture(store: cost.store)
     }
 
-    @Test("A code of an app as the second factor makes one read and one commit, wrong or correct; the question for the app one read")
+    @Test(
+        "A wrong or correct app code as second factor makes one read and one commit, and the challenge request before the code makes one read"
+    )
     func app() async throws {
         let mfaToken = try await org.mfaToken(at: 60)
         let parameters = ["challenge_types_supported": AppFixture.secondFactor, "channel_hint": ""]
         try await cost.expect(commits: 0) { _ = try await org.challenge(mfaToken, at: 61, parameters).get() }
         #expect(
-            try await cost.expect(undeclared: 0) { try await app.second(mfaToken, app.wrongCode(at: 62), at: 62) }.refused == .invalidGrant)
-        try await cost.expect(undeclared: 0) { _ = try await app.second(mfaToken, app.code(at: 63), at: 63).get() }
+            try await cost.expect { try await app.second(mfaToken, app.wrongCode(at: 62), at: 62) }.refused == .invalidGrant)
+        try await cost.expect { _ = try await app.second(mfaToken, app.code(at: 63), at: 63).get() }
     }
 
-    @Test("A code of an app as the first factor makes one read and one commit, wrong, correct or for an unknown name")
+    @Test("An app code as first factor makes one read and one commit, whether the code is wrong or correct or the user name is unknown")
     func first() async throws {
-        #expect(try await cost.expect(undeclared: 0) { try await app.first(app.wrongCode(at: 62), at: 62) }.refused == .invalidGrant)
+        #expect(try await cost.expect { try await app.first(app.wrongCode(at: 62), at: 62) }.refused == .invalidGrant)
         #expect(
-            try await cost.expect(undeclared: 0) { try await app.first("123456", of: "unknown@example.com", at: 62) }.refused
+            try await cost.expect { try await app.first("123456", of: "unknown@example.com", at: 62) }.refused
                 == .invalidGrant)
-        try await cost.expect(undeclared: 0) { _ = try await app.first(app.code(at: 63), at: 63).get() }
+        try await cost.expect { _ = try await app.first(app.code(at: 63), at: 63).get() }
     }
 
-    @Test("Sending and checking a text code each make one read and one commit, as the first and as the second factor")
+    @Test("Sending and checking a code by text message make one read and one commit each, as first and as second factor")
     func text() async throws {
         let number = try #require(PhoneNumber("+49 30 5550123"))
         _ = try await org.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: org.userID(), context: PushFixture.context(1))
@@ -49,8 +51,8 @@ struct CodeCostTests {
             ]
             return try await org.token(parameters, at: 62)
         }
-        #expect(try await cost.expect(undeclared: 0) { try await present(CodeFixture.other(than: code)) }.refused == .invalidGrant)
-        try await cost.expect(undeclared: 0) { _ = try await present(code).get() }
+        #expect(try await cost.expect { try await present(CodeFixture.other(than: code)) }.refused == .invalidGrant)
+        try await cost.expect { _ = try await present(code).get() }
 
         let first = try await cost.expect { try await org.primary(at: 120, ["channel_hint": "sms"]).get() }
         try await cost.expect {

@@ -1,4 +1,5 @@
 import Foundation
+import Store
 import TestSupport
 import Testing
 
@@ -8,13 +9,13 @@ import Testing
 /// A client of the classic API whose requests are counted. It keeps the state token and the ids of the factors.
 final class CountedClassicClient {
     let app: AppFixture
-    /// The name of the sign-on policy; ``apply(_:)`` makes it effective.
+    /// The name of the sign-on policy. A change takes effect with ``apply(_:)``.
     var policy = "two factors"
     var seconds: TimeInterval = 60
     private(set) var token = ""
     /// The ids of the user's factors by type.
     private(set) var factors: [String: String] = [:]
-    /// The factor that is being enrolled.
+    /// The id of the factor that is being enrolled; empty if there is none.
     private(set) var enrolling = ""
     var messages: [OutgoingMessage] { engine.outbox.messages }
 
@@ -22,8 +23,8 @@ final class CountedClassicClient {
     var context: RequestContext { PushFixture.context(seconds) }
     var code: String { messages.last?.code ?? "" }
 
-    /// Enrols an app, a telephone and a question for Jane.
-    init(_ store: MeteredStore) async throws {
+    /// Enrolls an app, a telephone and a question for Jane.
+    init(_ store: any Store) async throws {
         app = try await AppFixture(store: store) { Self.prepare(&$0, policy: "two factors") }
         let (id, context) = (try await app.organization.userID(), PushFixture.context(1))
         let number = try #require(PhoneNumber("+49 30 5550123"))
@@ -81,7 +82,7 @@ final class CountedClassicClient {
         try await engine.classicActivate(factorID: enrolling, passCode: code, stateToken: token, context: context)
     }
 
-    /// Returns the sign-in of an answer.
+    /// Returns the sign-in in an answer, and keeps its state token and its factors.
     func shown(_ result: Result<ClassicAnswer, ClassicRefusal>) throws -> ClassicTransaction {
         let answer = try result.get()
         guard case .transaction(let transaction) = answer.outcome else { throw NoSuchThing("sign-in") }

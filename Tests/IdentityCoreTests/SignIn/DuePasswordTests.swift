@@ -4,12 +4,12 @@ import Testing
 @testable import IdentityCore
 @testable import SignInPages
 
-@Suite("A sign-in with a password that is due")
+@Suite("Sign-in with an expired password")
 struct DuePasswordTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
     private static let days: TimeInterval = 86_400
 
-    /// A user whose password was set this many days ago and expires after ninety.
+    /// Returns a user whose password was set this many days ago. Passwords expire after 90 days.
     private func subject(daysAgo: Double = 90, second: [FactorKind] = [], _ change: (inout SignInTransaction.Subject) -> Void = { _ in })
         -> SignInTransaction.Subject
     {
@@ -34,7 +34,7 @@ struct DuePasswordTests {
         .judged(.password, .knowledge, methods: ["pwd"], .proved(passwordHash: nil), subject)
     }
 
-    @Test("An expired password stops the sign-in until a new one is set, which is stored with its date and history")
+    @Test("An expired password stops the sign-in until the user sets a new password, which is stored with its time and the old hash")
     func changed() throws {
         let subject = subject()
         let (due, outcome, _) = transaction().step(typed(subject), now: Self.now)
@@ -48,11 +48,11 @@ struct DuePasswordTests {
             return
         }
         #expect(user.passwordHash == "new" && user.passwordChangedAt == later && user.earlierPasswords == ["old"])
-        // Other requests read the current account, and so does this one.
+        // The sign-in now refers to the account with the new password.
         #expect(after.account == .init(user))
     }
 
-    @Test("A sign-in with an expired password asks for the second factor first")
+    @Test("A sign-in with an expired password requires the second factor before the password change")
     func secondFactorFirst() {
         let subject = subject(second: [.totp])
         let (first, outcome, _) = transaction().step(typed(subject), now: Self.now)
@@ -62,14 +62,14 @@ struct DuePasswordTests {
         #expect(first.step(code, now: Self.now).1 == .passwordDue(.expired))
     }
 
-    @Test("An expired password is refused where it cannot be changed")
+    @Test("A sign-in with an expired password is refused if the password cannot be changed in the sign-in")
     func refused() {
         let subject = subject { $0.canChangePassword = false }
         let (after, outcome, _) = transaction().step(typed(subject), now: Self.now)
         #expect(outcome == .refused(.expiredPassword) && after.end == .refused)
     }
 
-    @Test("A warning is shown only where the rules allow it, and the user can keep the password")
+    @Test("A warning before the password expires is shown only if the client requests it, and the user can keep or change the password")
     func warned() {
         let silent = subject(daysAgo: 85)
         guard case .authenticated = transaction().step(typed(silent), now: Self.now).1 else {
@@ -89,14 +89,16 @@ struct DuePasswordTests {
         }
     }
 
-    @Test("An expired password cannot be kept")
+    @Test("A user cannot skip the change of an expired password")
     func notKept() {
         let subject = subject { $0.warnsOfPassword = true }
         let (due, _, _) = transaction().step(typed(subject), now: Self.now)
         #expect(due.step(.passwordKept(subject), now: Self.now).1 == .refused(.overTransaction))
     }
 
-    @Test("A new password is rejected before the old one is proved, after the end, for another account, and without a request")
+    @Test(
+        "A password change is rejected before the password is proved, after the sign-in ends, if the account changed, or if no change is required"
+    )
     func notNow() {
         let subject = subject()
         func isRefused(_ transaction: SignInTransaction, _ subject: SignInTransaction.Subject, at now: Date = Self.now) -> Bool {
@@ -119,7 +121,7 @@ struct DuePasswordTests {
         #expect(isRefused(done, good))
     }
 
-    @Test("A password change keeps no proofs of the sessions that it ends")
+    @Test("A password change during a sign-in discards earlier proofs of the session, and the second factor is required again")
     func sessions() {
         var proof = SignInTransaction.Proof(
             factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: Self.now.addingTimeInterval(-60))
@@ -140,16 +142,24 @@ struct DuePasswordTests {
         #expect(after.proofs.map(\.factor) == [.password] && after.sessionID == nil && after.inherited == 0)
     }
 
-    @Test("A client without pages gets an error after the second factor that says where to change the password")
+    @Test("A password grant with an expired password gets a specific error, but a missing second factor is required first")
     func direct() async throws {
         let org = try await SignInFixture { $0.passwordPolicy.age.maximumDays = 30 }
         #expect(try await org.signIn(at: 30 * Self.days - 1).context != nil)
         #expect(try await org.signIn(at: 30 * Self.days).refusal == .expiredPassword)
-        // The response to a wrong password reveals nothing about the right one.
+        // The response to a wrong password does not reveal that the right one has expired.
         #expect(
             try await org.signIn(SignInFixture.jane, "wrong-password", at: 30 * Self.days).refusal?.description
                 == "The credentials provided were invalid.")
         try await org.enroll(.totp)
         #expect(try await org.signIn(to: "two", at: 30 * Self.days).refusal?.code == .mfaRequired)
+        // The error follows the second factor.
+        let subject = subject(second: [.totp]) { $0.canChangePassword = false }
+        let (first, outcome, _) = transaction().step(typed(subject), now: Self.now)
+        #expect(outcome == .factorRequired([.totp]))
+        let code = SignInTransaction.Input.judged(.totp, .possession, methods: ["otp"], .proved(passwordHash: nil), subject)
+        let (after, refused, _) = first.step(code, now: Self.now)
+        #expect(refused == .refused(.expiredPassword) && after.end == .refused)
+        #expect(Refusal.expiredPassword.description == "The password has expired. Sign in with a browser to set a new one.")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("Wrong answers and the origins that they come from")
+@Suite("Account lockout by origin")
 struct LockoutTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
     private static let home = RequestOrigin(network: "home")
@@ -12,7 +12,7 @@ struct LockoutTests {
     private static func user() -> User { User(id: "00u1", login: "jane", passwordHash: "hash", createdAt: now) }
 
     @Test(
-        "Locks last 30 seconds, 1, 2, 5 and 15 minutes and then as long as the policy says, which is the longest at any step",
+        "Successive account locks last 30 seconds, 1, 2, 5 and 15 minutes and then the policy's lockout time, which is also their maximum",
         arguments: [
             (15, [30, 60, 120, 300, 900, 900, 900]), (60, [30, 60, 120, 300, 900, 3_600, 3_600]), (1, [30, 60, 60, 60, 60, 60, 60]),
         ] as [(Int, [TimeInterval])])
@@ -22,7 +22,7 @@ struct LockoutTests {
         #expect(PasswordPolicy(lockoutAttempts: 10, lockoutMinutes: nil).lockTime(failures: 10) == nil)
     }
 
-    @Test("A record written before origins were kept is read, with its wrong answers counted for unknown origins")
+    @Test("A user record without origins is decoded, and its wrong answers count for unknown origins")
     func oldRecord() throws {
         var old = Self.user()
         (old.failedAttempts, old.failedCodes, old.lockedAt) = (10, ["totp": 2], Self.now)
@@ -35,7 +35,7 @@ struct LockoutTests {
         #expect(!read.isLocked(for: .unknown, policy: policy, now: Self.now.addingTimeInterval(120)))
     }
 
-    @Test("A user record keeps all counts of wrong answers and all origins")
+    @Test("A user record preserves all counts of wrong answers and all origins when it is encoded and decoded")
     func roundTrip() throws {
         var user = Self.user()
         user.remember(Self.home, provedBy: ["password"])
@@ -51,7 +51,7 @@ struct LockoutTests {
         #expect(try JSONDecoder().decode(User.self, from: Data(bytes)) == user)
     }
 
-    @Test("Of more than 20 known networks and devices, the one that was unused for the longest time is forgotten")
+    @Test("A user has at most 20 known origins, and the least recently used origin is removed first")
     func manyOrigins() {
         var user = Self.user()
         for number in 0..<20 { user.remember(RequestOrigin(network: "\(number)")) }
@@ -62,7 +62,9 @@ struct LockoutTests {
         #expect(user.usedOrigins?.count == KnownOrigin.most)
     }
 
-    @Test("Of more than 20 known origins, those where the user proved more than the password are remembered, and no count is lost")
+    @Test(
+        "Above 20 known origins, origins with only a password proof are removed first, and their wrong answers then count for unknown origins"
+    )
     func evictedOrigins() throws {
         var user = Self.user()
         user.remember(Self.home, provedBy: ["password", "totp"])
@@ -77,19 +79,19 @@ struct LockoutTests {
         for number in 0..<30 { user.remember(RequestOrigin(network: "\(number)"), provedBy: ["password"]) }
         #expect(user.knows(Self.home) && user.knows(RequestOrigin(network: "29")))
         #expect(!user.knows(RequestOrigin(network: "office")) && user.usedOrigins?.count == KnownOrigin.most)
-        // No code was ever right at the office, so its wrong codes were already counted for unknown origins.
+        // The user never entered a correct code at the office, so the wrong codes from there are counted for unknown origins.
         #expect(user[.others].first == ["password": 1, "totp": 2])
         #expect(user[.others].lockedAt == Self.now)
         #expect(user.strangersPushes == [Self.now, Self.now + 1, Self.now + 2])
         for number in 0..<20 { user.remember(RequestOrigin(network: "home \(number)"), provedBy: ["push"]) }
         #expect(!user.knows(Self.home))
         #expect(user[.others].first == ["password": 2, "totp": 4])
-        // Another origin with only a proved password is not remembered.
+        // When the list is full, a further origin at which only the password was proved is not remembered.
         user.remember(RequestOrigin(network: "late"), provedBy: ["password"])
         #expect(!user.knows(RequestOrigin(network: "late")) && user.usedOrigins?.count == KnownOrigin.most)
     }
 
-    @Test("A known device is known at any network, and a known network for any device")
+    @Test("A known device is recognized in every network, and a known network is recognized with every device")
     func devices() {
         var user = Self.user()
         user.remember(RequestOrigin(network: "home", device: "phone"))
@@ -99,7 +101,9 @@ struct LockoutTests {
         #expect(user.callers(from: .unknown) == .others)
     }
 
-    @Test("An unlock forgets all wrong answers and opens all locks; a new password opens the locks and keeps wrong codes counted")
+    @Test(
+        "An unlock resets all counts of wrong answers and all locks, and a new password resets the locks but keeps the counts of wrong codes"
+    )
     func opening() {
         let policy = PasswordPolicy(lockoutAttempts: 2)
         var user = Self.user()
@@ -117,7 +121,9 @@ struct LockoutTests {
         #expect(user.knows(Self.home))
     }
 
-    @Test("A new password keeps only the origins of a second factor and the one of the change, and no count is lost")
+    @Test(
+        "After a password change, only origins with a second-factor proof and the origin of the change stay known, and all wrong codes stay counted"
+    )
     func originsAfterPasswordChange() {
         let policy = PasswordPolicy(lockoutAttempts: 5)
         let origins = ["cafe", "office"].map { RequestOrigin(network: $0, device: $0) }
@@ -138,7 +144,7 @@ struct LockoutTests {
         #expect(recovered.usedOrigins?.map(\.id) == ["nhome"])
     }
 
-    @Test("Without lockout in the policy, wrong answers never block the password, but still block codes")
+    @Test("If the policy has no lockout, wrong passwords never block the password, but wrong codes block the app as first factor")
     func withoutLockout() {
         let policy = PasswordPolicy(lockoutAttempts: 0)
         var user = Self.user()

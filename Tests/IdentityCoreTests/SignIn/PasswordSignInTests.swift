@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Signing in by password")
 struct PasswordSignInTests {
-    @Test("A password signs in regardless of the case of the user name")
+    @Test("A sign-in with a password ignores the case of the user name")
     func success() async throws {
         let org = try await SignInFixture()
         let outcome = try await org.signIn("JANE.Doe@Example.COM", at: 5)
@@ -24,7 +24,7 @@ struct PasswordSignInTests {
         #expect(line.userID == context.userID && line.clientID == "one" && line.address == "127.0.0.1")
     }
 
-    @Test("Wrong password and unknown, locked, suspended or passwordless account get one response, and distinct log events")
+    @Test("A wrong password and an unknown, locked, suspended or passwordless account get the same response and different log events")
     func sameAnswer() async throws {
         let org = try await SignInFixture()
         var refusals: [Refusal?] = []
@@ -43,7 +43,7 @@ struct PasswordSignInTests {
     }
 
     @Test(
-        "A hash is computed even for an unknown name, a missing password, and a password or name that is too long",
+        "A password hash is computed even for an unknown user, an account without a password, and a password or user name that is too long",
         arguments: [
             ("unknown@example.com", "wrong-password"), ("new@example.com", "wrong-password"),
             (SignInFixture.jane, String(repeating: "x", count: 1_025)), (String(repeating: "x", count: 1_025), "wrong-password"),
@@ -51,8 +51,8 @@ struct PasswordSignInTests {
     func derivesForNobody(username: String, password: String) async throws {
         let org = try await SignInFixture()
         #expect(try await org.signIn(username, password).refusal?.code == .invalidGrant)
-        // scrypt refuses a cost of 2^0 (RFC 7914 section 6), so a sign-in that derives a key at the policy's cost fails now, while one that derives
-        // none would still be answered.
+        // scrypt refuses a cost of 2^0 (RFC 7914 section 6). A sign-in that derives a key at the policy's cost now fails. A sign-in that
+        // derives no key would still be answered.
         let stored: Record? = try await org.store.read {
             try $0.record(.passwordPolicy, id: OrganizationSettings.passwordPolicyReference.id)
         }
@@ -62,11 +62,11 @@ struct PasswordSignInTests {
         record.payload = try RecordCoding.encode(policy)
         #expect(try await org.store.commit([.put(record)]) == .committed)
         await #expect(throws: CryptoKitError.self) { try await org.signIn(username, password) }
-        // A stored hash is checked at its own cost, so the policy's invalid cost does not stop every user.
+        // A stored hash is verified at its own cost, so the policy's invalid cost does not affect Jane.
         #expect(try await org.signIn(SignInFixture.jane, "wrong-password").refusal?.code == .invalidGrant)
     }
 
-    @Test("The account is locked after the policy's number of wrong passwords, and opens after 30 seconds")
+    @Test("An account is locked after the policy's number of wrong passwords, and the lock expires after 30 seconds")
     func lockout() async throws {
         let org = try await SignInFixture()
         try await org.lock()
@@ -78,7 +78,7 @@ struct PasswordSignInTests {
         #expect(user.lockedAt == nil && user.failedAttempts == 0)
     }
 
-    @Test("Without lockout minutes, a locked account stays locked until an administrator unlocks it")
+    @Test("If the policy has no lockout time, a locked account stays locked until an administrator unlocks the account")
     func unlock() async throws {
         let org = try await SignInFixture { $0.passwordPolicy.lockoutMinutes = nil }
         try await org.lock()
@@ -87,7 +87,7 @@ struct PasswordSignInTests {
         #expect(try await org.signIn(at: 1e9).context != nil)
     }
 
-    @Test("A successful sign-in resets wrong passwords")
+    @Test("A successful sign-in resets the count of wrong passwords")
     func reset() async throws {
         let org = try await SignInFixture()
         for _ in 0..<2 { _ = try await org.signIn(SignInFixture.jane, "wrong-password") }
@@ -96,7 +96,7 @@ struct PasswordSignInTests {
         #expect(try await org.stored().value.failedAttempts == 0)
     }
 
-    @Test("A hundred concurrent wrong passwords count as a hundred")
+    @Test("A hundred concurrent wrong passwords are all counted")
     func parallelGuesses() async throws {
         let org = try await SignInFixture { $0.passwordPolicy.lockoutAttempts = 0 }
         try await withThrowingTaskGroup(of: Refusal.Code?.self) { group in
@@ -108,7 +108,7 @@ struct PasswordSignInTests {
         #expect(try await org.stored().value.failedAttempts == 100)
     }
 
-    @Test("No concurrent correct password succeeds after the account is locked")
+    @Test("Of 40 concurrent wrong passwords, only the policy's three are counted, and the account is locked once")
     func parallelLockout() async throws {
         let org = try await SignInFixture()
         await withThrowingTaskGroup(of: Void.self) { group in
@@ -121,7 +121,7 @@ struct PasswordSignInTests {
         #expect(try await org.log().filter { $0.type == "user.account.lock" }.count == 1)
     }
 
-    @Test("A password is hashed again if the policy's cost changed")
+    @Test("After the policy's hash cost changes, the next sign-in stores the password hash with the new cost")
     func rehash() async throws {
         let org = try await SignInFixture()
         let before = try await org.stored().value
@@ -136,7 +136,9 @@ struct PasswordSignInTests {
         #expect(try await org.signIn().context != nil)
     }
 
-    @Test("An unassigned user and an inactive application are refused only after the correct password", arguments: ["staff", "closed"])
+    @Test(
+        "An unassigned user or an inactive application gets access_denied only with the correct password, and otherwise invalid_grant",
+        arguments: ["staff", "closed"])
     func assignment(application: String) async throws {
         let org = try await SignInFixture()
         #expect(try await org.signIn(SignInFixture.jane, "wrong-password", to: application).refusal?.code == .invalidGrant)
@@ -144,7 +146,7 @@ struct PasswordSignInTests {
         #expect(try await org.log().last?.outcome == .denied)
     }
 
-    @Test("Attempts for one user name are limited, with the time of the reset")
+    @Test("Password attempts for one user name are limited, and the error states the time of the reset")
     func rateLimit() async throws {
         let org = try await SignInFixture { $0.rateLimits.perUser = 2 }
         for name in ["unknown@example.com", SignInFixture.jane] {
@@ -157,7 +159,7 @@ struct PasswordSignInTests {
         #expect(try await org.signIn(at: 70).context != nil)
     }
 
-    @Test("A required second factor returns a token for the transaction")
+    @Test("If a second factor is required, a correct password returns mfa_required with an mfa_token")
     func secondFactor() async throws {
         let org = try await SignInFixture()
         try await org.enroll(.push)
@@ -185,7 +187,7 @@ struct PasswordSignInTests {
         #expect(transaction.scopes == ["openid"])
     }
 
-    @Test("A sign-in is refused if user or client lack the required second factor")
+    @Test("A two-factor sign-in is rejected if the user or the client lacks a suitable second factor")
     func noSecondFactor() async throws {
         let org = try await SignInFixture()
         #expect(try await org.signIn(to: "two").refusal?.code == .accessDenied)
@@ -194,7 +196,7 @@ struct PasswordSignInTests {
         #expect(try await org.signIn(to: "two", grants: ["http://auth0.com/oauth/grant-type/mfa-oob"]).refusal?.code == .mfaRequired)
     }
 
-    @Test("A full hashing queue returns 429 with zero remaining, without counting an attempt")
+    @Test("A sign-in that finds the hashing queue full gets 429 with a rate limit of zero")
     func overloaded() async throws {
         let store = InMemoryStore()
         let quiet = SignInFixture.environment()
@@ -205,7 +207,7 @@ struct PasswordSignInTests {
         let busy = Engine(
             store: store,
             environment: EngineEnvironment(
-                random: quiet.random, masterKey: quiet.masterKey, passwordHasher: PasswordHasher(width: 1, queueLimit: 1)))
+                random: quiet.random, masterKeys: quiet.masterKeys, passwordHasher: PasswordHasher(width: 1, queueLimit: 1)))
         let codes = try await withThrowingTaskGroup(of: Refusal?.self) { group in
             for _ in 0..<200 {
                 group.addTask {
@@ -219,6 +221,13 @@ struct PasswordSignInTests {
         }
         let refused = codes.filter { $0.code == .tooManyRequests }
         #expect(!refused.isEmpty)
+        // Only the attempts whose password was checked count, up to the lock; the others are neither counted nor logged as wrong passwords.
+        let checked = codes.filter { $0.code == .invalidGrant }
+        #expect(checked.count + refused.count == 200 && !checked.isEmpty)
+        let jane = try #require(try await engine.user(login: SignInFixture.jane))
+        #expect(jane.failedAttempts == min(checked.count, 3))
+        let events = try await engine.systemLog(SystemLogQuery(since: .distantPast, limit: 1_000)).events
+        #expect(events.count { $0.outcome == .failure } == checked.count)
         #expect(refused.allSatisfy { $0.rateLimit?.limit == 0 && $0.rateLimit?.remaining == 0 })
     }
 }

@@ -49,6 +49,16 @@ struct SystemLogTests {
         #expect(page.next == nil)
     }
 
+    @Test("A query of the system log with a cursor before its start reads no event before the start")
+    func earlyCursor() async throws {
+        let org = try await filled()
+        let first = try #require(try await org.engine.systemLog(SystemLogQuery(since: .distantPast, limit: 1)).events.first)
+        let page = try await org.engine.systemLog(
+            SystemLogQuery(since: Self.start.addingTimeInterval(1_101), limit: 1_000, after: first.id))
+        #expect(page.events.map(\.reason) == (1_100..<1_200).map { "\($0)" })
+        #expect(page.scanned == 100)
+    }
+
     @Test("System log events are removed after 90 days")
     func retention() async throws {
         let org = try await filled()
@@ -58,7 +68,40 @@ struct SystemLogTests {
         #expect(left.first?.reason == "600")
     }
 
-    @Test("The latest lines come first without gaps or duplicates, also before a quiet week with 6,000 lines in one second")
+    @Test("A line of the system log expires after the retention time of the configuration")
+    func configuredRetention() async throws {
+        let org = try await SignInFixture { $0.systemLog.retentionDays = 400 }
+        _ = try await org.signIn(at: 10)
+        let count = try await org.log().filter { $0.type.hasPrefix("user.authentication") }.count
+        #expect(count > 0)
+        _ = try await org.store.removeExpired(now: Self.start.addingTimeInterval(400 * 86_400), limit: 10_000)
+        #expect(try await org.log().filter { $0.type.hasPrefix("user.authentication") }.count == count)
+        _ = try await org.store.removeExpired(now: Self.start.addingTimeInterval(400 * 86_400 + 11), limit: 10_000)
+        #expect(try await org.log().filter { $0.type.hasPrefix("user.authentication") }.isEmpty)
+    }
+
+    @Test("A shorter retention time also removes lines that were written before, in batches and none that are younger")
+    func shorterRetention() async throws {
+        let org = try await filled()
+        var definition = SignInFixture.definition
+        definition.systemLog.retentionDays = 1
+        _ = try await org.engine.apply(definition, context: SignInFixture.context(at: 2_000))
+        // The lines of the first 600 seconds are older than a day, and so is the line of the first apply.
+        let now = Self.start.addingTimeInterval(86_400 + 600.5)
+        var removed: [Int] = []
+        repeat { removed.append(try await org.engine.removeExpired(now: now, limit: 250)) } while removed.last == 250
+        #expect(removed.reduce(0, +) == 601)
+        let left = try await org.engine.systemLog(SystemLogQuery(since: .distantPast, limit: 1_000)).events
+        #expect(left.first?.reason == "600" && left.count == 601)
+    }
+
+    @Test("Without an organization, the clean-up removes expired rows and does not fail")
+    func cleanUpWithoutOrganization() async throws {
+        let engine = Engine(store: InMemoryStore(), environment: SignInFixture.environment())
+        #expect(try await engine.removeExpired(now: Self.start, limit: 100) == 0)
+    }
+
+    @Test("A descending query returns the latest log events first, without gaps or duplicates, also with 6,000 events in one second")
     func latestFirst() async throws {
         let org = try await SignInFixture()
         var changes: [Change] = []

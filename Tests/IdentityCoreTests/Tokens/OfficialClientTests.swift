@@ -4,8 +4,9 @@ import JOSE
 import Testing
 
 @testable import IdentityCore
+@testable import OAuthEndpoints
 
-/// The ID token checks of the official client, in its order, written from the table in Documentation/Protocol/OAuth.md §7.4.
+/// The ID token checks of the official client, in the order of that client. They follow the table in Documentation/Protocol/OAuth.md §7.4.
 private struct OfficialClient {
     var issuer: String
     var clientID: String
@@ -42,7 +43,7 @@ private struct OfficialClient {
     }
 }
 
-@Suite("What the official client insists on (Documentation/Protocol/OAuth.md §10, on tokens)")
+@Suite("Requirements of the official client (Documentation/Protocol/OAuth.md §10, on tokens)")
 struct OfficialClientTests {
     private func client(_ organization: TestOrganization, server: String?, at seconds: Double, maxAge: Int? = nil) async throws
         -> OfficialClient
@@ -56,7 +57,7 @@ struct OfficialClientTests {
     }
 
     @Test(
-        "The official client accepts ID tokens at sign-in and refresh on both kinds of servers (OAuth.md §10.5)",
+        "The official client's checks accept the ID tokens of a sign-in and a refresh at the org server and a custom server (OAuth.md §10.5)",
         arguments: [nil, "default"])
     func idTokens(server: String?) async throws {
         let organization = try await TestOrganization()
@@ -66,14 +67,14 @@ struct OfficialClientTests {
         let second = try await organization.refresh(first.refreshToken, server: server, at: 3000).get()
         let refreshed = try #require(second.idToken)
         #expect(try await client(organization, server: server, at: 3000).rejects(refreshed, accessToken: second.accessToken) == nil)
-        // Each check can fail.
+        // The test also checks that each of the checks can fail.
         #expect(
             try await client(organization, server: server, at: 0).rejects(token, accessToken: second.accessToken)
                 == "signatureInvalid: at_hash")
         #expect(try await client(organization, server: server, at: 3600).rejects(token, accessToken: first.accessToken) == "expired")
     }
 
-    @Test("ID tokens are RS256 even if access tokens are ES256 (OAuth.md §10.5)")
+    @Test("ID tokens are signed with RS256 even if access tokens are signed with ES256 (OAuth.md §10.5)")
     func mixedAlgorithms() async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = .es256 }
         let response = try await organization.signIn().get()
@@ -94,7 +95,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("The minimum expires_in of a rule is 300 (OAuth.md §10.6)")
+    @Test("The expires_in of a token response is greater than 300 (OAuth.md §10.6)")
     func lifetime() async throws {
         let organization = try await TestOrganization()
         #expect(try await organization.signIn().get().expiresIn > 300)
@@ -110,7 +111,7 @@ struct OfficialClientTests {
         #expect(try claims(of: second.idToken)["nonce"] == nil)
     }
 
-    @Test("A revocation succeeds for unknown and for several tokens (OAuth.md §10.16)")
+    @Test("Concurrent revocations of an access token, a refresh token and an unknown token succeed (OAuth.md §10.16)")
     func revocation() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -118,6 +119,9 @@ struct OfficialClientTests {
         async let refresh: Void = organization.revoke(tokens.refreshToken)
         async let unknown: Void = organization.revoke("unknown")
         _ = try await (access, refresh, unknown)
+        #expect(try await organization.introspect(tokens.accessToken).isActive == false)
+        #expect(try await organization.introspect(tokens.refreshToken).isActive == false)
+        #expect(try await organization.refresh(tokens.refreshToken, at: 2).reason == "refresh.revoked")
     }
 
     @Test("The access token has the audience api://default, cid, uid, scp, and the login as sub (OAuth.md §10.20)")

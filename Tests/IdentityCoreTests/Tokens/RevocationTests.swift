@@ -20,7 +20,7 @@ struct RevocationTests {
         #expect(try await organization.refresh(second.refreshToken, at: 2).refused == nil)
     }
 
-    @Test("Revoking a refresh token revokes its family and the access tokens")
+    @Test("Revoking a refresh token revokes its token family and the access tokens of the grant")
     func refreshToken() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get()
@@ -33,7 +33,7 @@ struct RevocationTests {
         #expect(try await organization.log().contains { $0.type == "token.revoke.refresh_token" && $0.outcome == .success })
     }
 
-    @Test("Revoking a replaced refresh token revokes the family too")
+    @Test("Revoking an already rotated refresh token revokes its token family")
     func replacedToken() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get()
@@ -42,7 +42,7 @@ struct RevocationTests {
         #expect(try await organization.refresh(second.refreshToken, at: 2).refused == .invalidGrant)
     }
 
-    @Test("A revocation keeps other grants of the same user")
+    @Test("Revoking a refresh token keeps the other grants of the same user")
     func otherGrants() async throws {
         let organization = try await TestOrganization()
         let one = try await organization.signIn().get()
@@ -51,7 +51,7 @@ struct RevocationTests {
         #expect(try await organization.refresh(two.refreshToken, at: 2).refused == nil)
     }
 
-    @Test("Revoking an unknown token, or one of another client or server, succeeds without effect")
+    @Test("Revoking an unknown token, an ID token or a token of another client or server succeeds without effect")
     func foreignTokens() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -65,7 +65,7 @@ struct RevocationTests {
         #expect(try await organization.introspect(tokens.idToken).isActive)
     }
 
-    @Test("Concurrent and repeated revocations of all tokens succeed")
+    @Test("Concurrent and repeated revocations of all tokens of a sign-in succeed")
     func concurrent() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -79,20 +79,25 @@ struct RevocationTests {
         #expect(try await organization.introspect(tokens.refreshToken).isActive == false)
     }
 
-    @Test("A refresh concurrent with a revocation leaves no valid token")
+    @Test("If a refresh and a revocation run concurrently, no valid access or refresh token remains")
     func race() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
         async let refreshed = organization.refresh(tokens.refreshToken, at: 1)
         async let revoked: Void = organization.revoke(tokens.refreshToken)
         _ = try await revoked
-        if case .success(let late) = try await refreshed {
-            #expect(try await organization.introspect(late.refreshToken).isActive == false)
-            #expect(try await organization.introspect(late.accessToken).isActive == false)
+        // ID tokens are not revoked.
+        var all = [tokens.accessToken, tokens.refreshToken]
+        switch try await refreshed {
+        case .success(let late): all += [late.accessToken, late.refreshToken]
+        case .failure(let refusal): #expect(refusal.code == .invalidGrant && refusal.reason == "refresh.revoked")
         }
+        #expect(!all.contains(nil))
+        for token in all { #expect(try await organization.introspect(token).isActive == false) }
+        #expect(try await organization.refresh(tokens.refreshToken, at: 2).reason == "refresh.revoked")
     }
 
-    @Test("Signing a user out everywhere revokes every grant")
+    @Test("Revoking all grants of a user revokes the tokens of every client, and a repetition revokes nothing")
     func allGrants() async throws {
         let organization = try await TestOrganization()
         let one = try await organization.signIn().get()
@@ -105,7 +110,7 @@ struct RevocationTests {
         #expect(try await organization.introspect(two.accessToken).isActive == false)
     }
 
-    @Test("The list of revoked access tokens is bounded, and no revoked token becomes valid again")
+    @Test("The list of revoked access tokens contains every revoked token, is decoded unchanged, and drops expired tokens")
     func bounded() {
         var revoked = RevokedTokens()
         for number in 0..<100 { revoked.insert("AT.\(number)", issuedAt: number * 10, expiresAt: 5000, now: 0) }

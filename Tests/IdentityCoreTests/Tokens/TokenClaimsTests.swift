@@ -50,7 +50,7 @@ struct TokenClaimsTests {
             ])
     }
 
-    @Test("auth_time is smaller than iat even if both are in one second")
+    @Test("In an ID token, auth_time is one second before iat even if sign-in and issuance happen in the same second")
     func authenticationTime() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn(at: 0.5).get()
@@ -61,7 +61,7 @@ struct TokenClaimsTests {
         #expect(issued - authenticated == 1)
     }
 
-    @Test("A client's own access token has sub = cid and no claims of a user")
+    @Test("A client's own access token has the client id as sub, and no user claims")
     func clientAccessToken() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.service().get()
@@ -78,7 +78,7 @@ struct TokenClaimsTests {
     }
 
     @Test(
-        "The header has kid and alg, of an access token also typ at+jwt, and the kid is published",
+        "The header of each token has alg and a published kid, and the header of an access token also has typ at+jwt",
         arguments: [JWSAlgorithm.rs256, .es256])
     func header(algorithm: JWSAlgorithm) async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = algorithm }
@@ -95,7 +95,7 @@ struct TokenClaimsTests {
         }
     }
 
-    @Test("The org server's tokens have the origin as issuer and audience")
+    @Test("An access token of the org server has the origin as issuer and audience, and only the ID token contains groups")
     func organizationServer() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn("openid groups", server: nil).get()
@@ -106,7 +106,7 @@ struct TokenClaimsTests {
         #expect(try claims(of: response.idToken)["groups"] == ["staff"])
     }
 
-    @Test("An ID token and its claims need openid, and a refresh token needs offline_access")
+    @Test("An ID token and the userinfo endpoint require the scope openid, and a refresh token requires offline_access")
     func withoutScopes() async throws {
         let organization = try await TestOrganization()
         let profile = try await organization.signIn("profile").get()
@@ -119,7 +119,7 @@ struct TokenClaimsTests {
         #expect(offline.refreshToken != nil)
     }
 
-    @Test("Custom claims are in the configured tokens, never replace a standard claim, and need a value")
+    @Test("A custom claim is only in its configured token type, only with its configured scopes, and only if it has a value")
     func customClaims() async throws {
         let organization = try await TestOrganization {
             $0.authorizationServers[1].claims = [
@@ -127,6 +127,7 @@ struct TokenClaimsTests {
                 ClaimDefinition(name: "zone", destination: .accessToken, source: .profile("zoneinfo"), scopes: ["messages.read"]),
                 ClaimDefinition(name: "team", destination: .idToken, source: .groups(prefix: "st")),
                 ClaimDefinition(name: "nick", destination: .idToken, source: .profile("nickname")),
+                ClaimDefinition(name: "name", destination: .idToken, source: .constant("Mallory")),
             ]
         }
         let plain = try await organization.signIn("openid").get()
@@ -140,9 +141,22 @@ struct TokenClaimsTests {
         let service = try await organization.service().get()
         #expect(try claims(of: service.accessToken)["tenant"] == "north")
         #expect(try claims(of: service.accessToken)["zone"] == nil)
+        // A standard claim of the requested scopes wins. The claims of the protocol cannot be configured at all.
+        let profile = try await organization.signIn("openid profile").get()
+        #expect(try claims(of: profile.idToken)["name"] == "Jane Doe")
+        for name in ["sub", "iss", "aud", "exp", "scp", "uid", "cid", "auth_time", "amr", "nonce"] {
+            for destination in [ClaimDefinition.Destination.accessToken, .idToken] {
+                let error = await #expect(throws: OrganizationError.self) {
+                    try await TestOrganization {
+                        $0.authorizationServers[1].claims = [.init(name: name, destination: destination, source: .constant("Mallory"))]
+                    }
+                }
+                #expect(error?.problems.map(\.place) == ["authorizationServers[1].claims[0].name"])
+            }
+        }
     }
 
-    @Test("Both tokens have the requested and satisfied acr")
+    @Test("The access token and the ID token contain the requested acr that the sign-in satisfied, also after a refresh")
     func contextClass() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn(["acr_values": "urn:okta:loa:1fa:pwd"]).get()
@@ -152,7 +166,7 @@ struct TokenClaimsTests {
         #expect(try claims(of: refreshed.idToken)["acr"] == "urn:okta:loa:1fa:pwd")
     }
 
-    @Test("Equal requests return equal claims in equal order")
+    @Test("Equal requests return access tokens of equal length, with aud before ver")
     func deterministic() async throws {
         let first = try await TestOrganization().signIn().get()
         let second = try await TestOrganization().signIn().get()

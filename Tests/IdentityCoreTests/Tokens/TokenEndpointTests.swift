@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import IdentityCore
@@ -12,19 +13,14 @@ struct TokenEndpointTests {
     /// A text whose comparison or hashing takes quadratic time.
     private static let costly = "a" + String(repeating: "\u{301}\u{323}\u{327}", count: 10_000)
 
-    /// Returns the processor time of this thread in nanoseconds.
+    /// Returns the processor time of the closure in nanoseconds.
     private func cost(of work: () -> Void) -> Int {
-        func now() -> Int {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
-        }
-        let start = now()
+        let start = processorTime()
         work()
-        return now() - start
+        return processorTime() - start
     }
 
-    @Test("Text that is costly to normalize is rejected before normalization if it cannot be a name")
+    @Test("The token endpoint rejects an overlong parameter before its costly Unicode normalization")
     func costlyText() async throws {
         let organization = try await TestOrganization()
         let snapshot = try await organization.engine.snapshot()
@@ -46,14 +42,14 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("An invented grant type is not in the system log")
+    @Test("The system log does not contain an invented grant type of a request")
     func inventedGrantType() async throws {
         let organization = try await TestOrganization()
         _ = try await organization.token(["grant_type": "x\r\ny"], client: TestOrganization.service)
         #expect(try await organization.log().last?.type == "token.grant.none")
     }
 
-    @Test("An invented client id is not in the system log")
+    @Test("A request with an invented client id writes no log event")
     func inventedClientID() async throws {
         let organization = try await TestOrganization()
         let before = try await organization.log()
@@ -67,7 +63,7 @@ struct TokenEndpointTests {
         #expect(try await organization.log() == before)
     }
 
-    @Test("A refusal of a confidential client is in the system log with the deciding check")
+    @Test("A rejected request of an authenticated client is logged with the check that failed")
     func refusalOfAnAuthenticatedClient() async throws {
         let organization = try await TestOrganization()
         #expect(try await organization.service("nonsense").reason == "scope.not_offered")
@@ -81,7 +77,7 @@ struct TokenEndpointTests {
         #expect(try await organization.lastReason() == "parameter.missing: token")
     }
 
-    @Test("Each wrong password of a user is in the system log once, even with a public client")
+    @Test("A wrong password is logged once with its user, even if the client is public")
     func wrongPasswordsAreTold() async throws {
         let organization = try await TestOrganization()
         let before = try await organization.log().count
@@ -92,7 +88,7 @@ struct TokenEndpointTests {
     }
 
     @Test(
-        "The token endpoint rejects each kind of invalid request with its own error code and logged reason",
+        "The token endpoint rejects each kind of invalid request with a specific error code and reason, and writes nothing",
         arguments: [
             (["grant_type": "password", "client_id": "password-app"], "missing", .notFound, "server.unknown"),
             (["grant_type": "nonsense", "client_id": "unknown"], "default", .invalidClient, "client.unknown"),
@@ -137,7 +133,7 @@ struct TokenEndpointTests {
         #expect(try await organization.grants().isEmpty)
     }
 
-    @Test("A server without a matching rule issues nothing, and the log names the failed condition")
+    @Test("An authorization server without a matching access rule denies a password grant, and the log names the failed condition")
     func policyDenies() async throws {
         let organization = try await TestOrganization {
             $0.authorizationServers[2].accessPolicies = [
@@ -152,14 +148,14 @@ struct TokenEndpointTests {
         #expect(event.clientID == "password-app")
     }
 
-    @Test("A wrong password is invalid_grant")
+    @Test("A password grant with a wrong password gets invalid_grant and creates no grant")
     func wrongPassword() async throws {
         let organization = try await TestOrganization()
         #expect(try await organization.signIn("openid", ["password": "wrong"]).refused == .invalidGrant)
         #expect(try await organization.grants().isEmpty)
     }
 
-    @Test("The log has user, grant and rule of each token, and no secret")
+    @Test("The log event of issued tokens contains the user, client, server and access rule, and the log contains no secret")
     func log() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn().get()
@@ -176,7 +172,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("Lifetimes and expires_in are those of the rule")
+    @Test("The access token lifetime and expires_in are those of the access rule, also after a refresh")
     func lifetimes() async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessPolicies[0].rules[0].accessTokenLifetime = 900 }
         let response = try await organization.signIn().get()
@@ -187,7 +183,7 @@ struct TokenEndpointTests {
         #expect(refreshed.expiresIn == 900)
     }
 
-    @Test("Unknown parameters of a grant are ignored (OAuth.md §10.7)")
+    @Test("The token endpoint ignores unknown parameters of a grant (OAuth.md §10.7)")
     func unknownParameters() async throws {
         let organization = try await TestOrganization()
         let result = try await organization.signIn(
@@ -195,7 +191,7 @@ struct TokenEndpointTests {
         #expect(result.refused == nil)
     }
 
-    @Test("No description of a request or response contains a secret")
+    @Test("No description of a token request, token response, organization definition or user contains a secret")
     func descriptions() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn().get()
@@ -221,7 +217,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("The store has only the digest of a refresh token")
+    @Test("The store contains only the digest of a refresh token, not the token")
     func secrets() async throws {
         let organization = try await TestOrganization()
         let token = try #require(try await organization.signIn().get().refreshToken)

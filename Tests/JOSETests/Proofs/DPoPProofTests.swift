@@ -24,7 +24,7 @@ struct DPoPProofTests {
         "eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZOXpDa0RscEJoRjQyVVFVZldWQVdC"
         + "RnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIsImNydiI6IlAtMjU2In19"
 
-    @Test("The RFC's proof for a token request is valid for it")
+    @Test("The example DPoP proof for a token request in RFC 9449 is valid for that request, and later expires")
     func exampleOfTokenRequest() throws {
         let proof = try DPoPProof(
             verifying: Self.exampleHeader
@@ -37,7 +37,7 @@ struct DPoPProofTests {
         #expect(Self.refusal { try proof.check(method: "POST", uri: "https://server.example.com/token", now: Self.seconds) } == .expired)
     }
 
-    @Test("The proof for a resource in RFC 9449 is valid with its access token")
+    @Test("The example DPoP proof for a resource in RFC 9449 is valid only with its access token")
     func exampleOfResource() throws {
         let proof = try DPoPProof(
             verifying: Self.exampleHeader
@@ -51,7 +51,7 @@ struct DPoPProofTests {
 
     // MARK: - Form
 
-    @Test("Proofs of every algorithm in the server's metadata are valid", arguments: DPoPProof.algorithms)
+    @Test("A DPoP proof of each supported algorithm is valid", arguments: DPoPProof.algorithms)
     func algorithms(algorithm: JWSAlgorithm) throws {
         let maker = try ProofMaker(algorithm)
         let proof = try DPoPProof(verifying: try maker.proof("POST", Self.uri, at: Self.now, nonce: "n"))
@@ -86,13 +86,13 @@ struct DPoPProofTests {
         Wrong(testDescription: "an ath that is no text", code: .invalidClaim, claims: ["ath": ["a"]]),
     ]
 
-    @Test("Proofs with another header or claim set are rejected", arguments: wrongForms)
+    @Test("A DPoP proof with a missing or invalid header parameter or claim is rejected with the matching error", arguments: wrongForms)
     func wrongForm(wrong: Wrong) throws {
         let text = try ProofMaker().proof("POST", Self.uri, at: Self.now, changing: wrong.claims, header: wrong.header)
         #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == wrong.code)
     }
 
-    @Test("Proofs whose key contains any private member are rejected", arguments: ["d", "p", "q", "dp", "dq", "qi", "oth", "k"])
+    @Test("A DPoP proof whose key contains a private member is rejected", arguments: ["d", "p", "q", "dp", "dq", "qi", "oth", "k"])
     func privateMember(name: String) throws {
         let maker = try ProofMaker()
         var jwk = maker.jwk
@@ -103,7 +103,7 @@ struct DPoPProofTests {
         #expect(error.message.contains("private"))
     }
 
-    @Test("Proofs that another key signed, or that are unsigned, are rejected")
+    @Test("A DPoP proof that is unsigned, or was signed by another key than its jwk, is rejected")
     func foreignSignature() throws {
         let maker = try ProofMaker()
         let other = try ProofMaker()
@@ -116,7 +116,7 @@ struct DPoPProofTests {
         #expect(Self.refusal { _ = try DPoPProof(verifying: unsigned + "AA") } == .unsupportedAlgorithm)
     }
 
-    @Test("Proofs that a symmetric key signed are rejected, even if the caller allows it")
+    @Test("A DPoP proof that a symmetric key signed is rejected, even if the caller allows the algorithm")
     func symmetric() throws {
         let maker = try ProofMaker()
         let secret = try SigningKey.secret(maker.jwk.serialized(), algorithm: .hs256)
@@ -126,14 +126,14 @@ struct DPoPProofTests {
         #expect(Self.refusal { _ = try DPoPProof(verifying: text, algorithms: [.hs256]) } == .algorithmNotAllowed)
     }
 
-    @Test("Proofs of an algorithm that is not accepted are rejected")
+    @Test("A DPoP proof with an algorithm that the caller does not allow is rejected")
     func notAccepted() throws {
         let text = try ProofMaker(.edDSA).proof("POST", Self.uri, at: Self.now)
         #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == .algorithmNotAllowed)
         #expect(Self.refusal { _ = try DPoPProof(verifying: text, algorithms: [.edDSA]) } == nil)
     }
 
-    @Test("Proofs that are not tokens, or are too long, are rejected", arguments: ["", ".", "a.b.c", "ü.ü.ü"])
+    @Test("A DPoP proof that is not a token or is too long is rejected", arguments: ["", ".", "a.b.c", "ü.ü.ü"])
     func noTokens(text: String) {
         #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == .malformed)
         #expect(Self.refusal { _ = try DPoPProof(verifying: text + String(repeating: "a", count: 9_000)) } == .tooLarge)
@@ -142,14 +142,14 @@ struct DPoPProofTests {
     // MARK: - Judging
 
     @Test(
-        "Proofs are valid from five minutes before until five minutes after their time",
+        "A DPoP proof is valid from five minutes before its iat until five minutes after its iat",
         arguments: [(0, nil), (-300, nil), (300, nil), (301, .expired), (-301, .issuedInFuture)] as [(Double, JOSEError.Code?)])
     func window(age: Double, code: JOSEError.Code?) throws {
         let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now))
         #expect(Self.refusal { try proof.check(method: "POST", uri: Self.uri, now: Self.seconds + age) } == code)
     }
 
-    @Test("Proofs are valid for one method in its exact spelling, and need an `ath` with an access token")
+    @Test("A DPoP proof is valid only for its exact method and URL, and needs the claim ath if an access token is sent")
     func otherRequest() throws {
         let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now))
         #expect(Self.refusal { try proof.check(method: "GET", uri: Self.uri, now: Self.seconds) } == .invalidClaim)
@@ -159,7 +159,7 @@ struct DPoPProofTests {
     }
 
     @Test(
-        "Proofs are valid for one URL in any equivalent spelling, without query and fragment",
+        "A DPoP proof is valid for every equivalent spelling of its URL, with any query or fragment, and for no other URL",
         arguments: [
             ("https://id.test/oauth2/v1/token", true), ("HTTPS://ID.Test/oauth2/v1/token", true),
             ("https://id.test:443/oauth2/v1/token", true), ("https://id.test:/oauth2/v1/token", true),
@@ -180,7 +180,9 @@ struct DPoPProofTests {
         #expect((Self.refusal { try proof.check(method: "POST", uri: Self.uri, now: Self.seconds) } == nil) == isSame)
     }
 
-    @Test("Proofs are valid for a host given by its address, and an empty path equals the root")
+    @Test(
+        "In the URL comparison of DPoP proofs, IP addresses are valid hosts, the default port is ignored, and an empty path equals the root path"
+    )
     func otherHosts() throws {
         for (one, other) in [
             ("http://[::1]:80/a", "http://[::1]/a"), ("http://127.0.0.1:8000", "http://127.0.0.1:8000/"),
@@ -191,7 +193,7 @@ struct DPoPProofTests {
         }
     }
 
-    @Test("A thumbprint is recognized by its form")
+    @Test("isThumbprint accepts a DPoP key's thumbprint, and rejects a text of another length or alphabet")
     func thumbprints() throws {
         #expect(DPoPProof.isThumbprint(try ProofMaker().thumbprint))
         #expect(!DPoPProof.isThumbprint(""))
@@ -199,7 +201,7 @@ struct DPoPProofTests {
         #expect(!DPoPProof.isThumbprint(try ProofMaker().thumbprint + "A"))
     }
 
-    @Test("The description of a proof does not contain its nonce")
+    @Test("The description of a DPoP proof does not contain the nonce")
     func description() throws {
         let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now, nonce: "secret-nonce"))
         var dumped = ""
@@ -214,7 +216,7 @@ struct DPoPNoncesTests {
     private let day: Double = 86_400
     private let start: Double = 20_000 * 86_400
 
-    @Test("A nonce belongs to one day and is valid for three more")
+    @Test("A DPoP nonce is issued for one day and is accepted for three more days")
     func lifetime() {
         let nonce = nonces.current(at: start)
         #expect(nonces.current(at: start + day - 1) == nonce)
@@ -224,20 +226,20 @@ struct DPoPNoncesTests {
         #expect(!nonces.accepts(nonce, at: start + 4 * day))
     }
 
-    @Test("A nonce of an instance with a fast clock is valid, and one of the day after is not")
+    @Test("A DPoP nonce of the next day is accepted because clocks differ, and a nonce from two days ahead is rejected")
     func ahead() {
         #expect(nonces.accepts(nonces.current(at: start + day), at: start))
         #expect(!nonces.accepts(nonces.current(at: start + 2 * day), at: start))
     }
 
-    @Test("A nonce is valid on every instance with the same key, and on no other")
+    @Test("A DPoP nonce is accepted by every instance with the same secret, and rejected by an instance with another secret")
     func keys() {
         let nonce = nonces.current(at: start)
         #expect(DPoPNonces(secret: [UInt8](repeating: 1, count: 32)).accepts(nonce, at: start))
         #expect(!DPoPNonces(secret: [UInt8](repeating: 2, count: 32)).accepts(nonce, at: start))
     }
 
-    @Test("Forged and malformed nonces are rejected")
+    @Test("Forged and malformed DPoP nonces are rejected")
     func invented() {
         let nonce = nonces.current(at: start)
         let last = Base64URL.encode([UInt8](repeating: 255, count: 24))

@@ -7,7 +7,19 @@ import Testing
 
 @Suite("Values of direct authentication")
 struct DirectAuthenticationValuesTests {
-    @Test("No description or mirror of a response contains its code")
+    @Test("Credential descriptors of unknown types are ignored, and options with only such descriptors are rejected")
+    func unknownCredentialTypes() throws {
+        func options(_ list: String) throws -> WebAuthn.CredentialRequestOptions {
+            let text = #"{"publicKey":{"challenge":"q0x3bX","allowCredentials":[\#(list)]}}"#
+            return try JSONDecoder().decode(WebAuthn.CredentialRequestOptions.self, from: Data(text.utf8))
+        }
+        let (known, unknown) = (#"{"type":"public-key","id":"AQ"}"#, #"{"type":"later","id":7}"#)
+        #expect(try options("\(unknown),\(known)").publicKey.allowCredentials?.map(\.id) == ["AQ"])
+        #expect(try options("").publicKey.allowCredentials == [])
+        #expect(throws: DecodingError.self) { try options(unknown) }
+    }
+
+    @Test("Descriptions and mirrors of a text message code factor do not contain the code")
     func hidesCodes() {
         let factor = DirectAuthenticationFlow.ContinuationFactor.prompt(code: "314159")
         var dumped = ""
@@ -15,7 +27,7 @@ struct DirectAuthenticationValuesTests {
         for text in ["\(factor)", String(reflecting: factor), dumped] { #expect(!text.contains("314159"), "\(text)") }
     }
 
-    @Test("No description or mirror of a status contains the number of the challenge")
+    @Test("Descriptions and mirrors of a status do not contain the number of the number challenge")
     func hidesNumber() async throws {
         let server = ScriptedIssuer.directAuthentication()
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"95731""#))
@@ -27,7 +39,9 @@ struct DirectAuthenticationValuesTests {
         for text in ["\(status)", String(reflecting: status), dumped] { #expect(!text.contains("95731"), "\(text)") }
     }
 
-    @Test("A passkey timeout of any size is passed on", arguments: ["60000", "1e300", "-1e300", "0.5"])
+    @Test(
+        "Passkey options with a timeout of any size are decoded and encoded without an error",
+        arguments: ["60000", "1e300", "-1e300", "0.5"])
     func encodesTimeout(timeout: String) throws {
         let text = #"{"publicKey":{"challenge":"q0x3bX","timeout":\#(timeout)}}"#
         let options = try JSONDecoder().decode(WebAuthn.CredentialRequestOptions.self, from: Data(text.utf8))

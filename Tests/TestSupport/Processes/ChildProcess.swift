@@ -9,8 +9,8 @@ internal import Darwin
 
 /// A program that runs as a child process of the test.
 ///
-/// No method blocks a cooperative thread. The process is killed when the last reference is gone, or when a task that waits for its end is
-/// cancelled, for example by a time limit.
+/// No method blocks a cooperative thread. The process is killed when its last reference is released, or when a task that waits for its end
+/// is cancelled, for example by a time limit.
 public final class ChildProcess: Sendable {
     /// The standard input of a process.
     public enum Connection: Sendable {
@@ -78,7 +78,7 @@ public final class ChildProcess: Sendable {
         try output.close()
         let (chunks, chunk) = AsyncStream.makeStream(of: Data.self)
         self.chunks = chunks
-        // A thread and not a handler, because the end of a terminal is an error that makes `availableData` crash.
+        // This is a thread and not a handler, because the end of a terminal is an error, with which `availableData` crashes.
         Thread.detachNewThread {
             var bytes = [UInt8](repeating: 0, count: 4096)
             while true {
@@ -101,7 +101,7 @@ public final class ChildProcess: Sendable {
     public static func run(
         _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) async throws -> Ended {
-        // Files instead of pipes, because a full pipe would block the program.
+        // The output goes to files, because a full pipe would block the program.
         let files = [try unnamedFile(input), try unnamedFile(), try unnamedFile()]
         let process = try SpawnedProcess(
             executable, arguments, environment: environment, workingDirectory: nil, descriptors: files.map(\.fileDescriptor))
@@ -146,6 +146,9 @@ public final class ChildProcess: Sendable {
     /// Sends SIGINT, like Ctrl-C.
     public func interrupt() { process.send(SIGINT) }
 
+    /// Sends a signal, such as `SIGHUP`.
+    public func signal(_ number: Int32) { process.send(number) }
+
     /// Kills the process without notice, like a power failure.
     public func kill() { process.send(SIGKILL) }
 
@@ -182,7 +185,7 @@ public final class ChildProcess: Sendable {
 
     // MARK: - Files
 
-    /// Returns a file without a name, open at its beginning. The system removes it when its handle closes.
+    /// Returns a file without a name, open at its beginning. The system removes the file when its handle closes.
     private static func unnamedFile(_ text: String = "") throws -> FileHandle {
         var path = Array(URL.temporaryDirectory.appending(path: "countersign-XXXXXX").path.utf8CString)
         let descriptor = mkstemp(&path)

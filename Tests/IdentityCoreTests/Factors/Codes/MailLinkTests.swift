@@ -4,7 +4,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("The link of a mail")
+@Suite("Links in mails with codes")
 struct MailLinkTests {
     private let fixture: CodeFixture
     private let user: User
@@ -31,29 +31,29 @@ struct MailLinkTests {
         return false
     }
 
-    @Test("A mailed link continues its sign-in after the user approves")
+    @Test("A mailed link confirms its own sign-in for five minutes, and only after the user approves on the link's page")
     func approving() async throws {
         let (token, _) = try await send()
-        let question = try await fixture.engine.mailLink(token, context: PushFixture.context(2))
+        let question = try await fixture.engine.mailLink(token, context: PushFixture.context(2))?.question
         #expect(
             question
                 == MailLinkQuestion(
                     login: PushFixture.jane, sentAt: TestOrganization.time(1), isApproved: false,
                     address: PushFixture.context(1).address, userAgent: PushFixture.context(1).userAgent))
-        // Opening the link does not answer it.
+        // Opening the link is not an approval.
         #expect(try await !verdict(.confirmedLink, at: 3))
-        #expect(try await fixture.engine.answerMailLink(token, isApproved: true, context: PushFixture.context(4)))
+        #expect(try await fixture.engine.answerMailLink(token, isApproved: true, context: PushFixture.context(4)) != nil)
         #expect(try await !verdict(.confirmedLink, for: "txn2", at: 5))
         #expect(try await verdict(.confirmedLink, at: 5))
         #expect(try await !verdict(.confirmedLink, at: 302))
     }
 
-    @Test("Denying a mailed link invalidates its code")
+    @Test("If the user denies the sign-in with the mailed link, the code and the link become invalid, and the denial is logged")
     func denying() async throws {
         let (token, code) = try await send()
-        #expect(try await fixture.engine.answerMailLink(token, isApproved: false, context: PushFixture.context(2)))
+        #expect(try await fixture.engine.answerMailLink(token, isApproved: false, context: PushFixture.context(2)) != nil)
         #expect(try await !verdict(.code(code), at: 3))
-        #expect(try await !fixture.engine.answerMailLink(token, isApproved: true, context: PushFixture.context(4)))
+        #expect(try await fixture.engine.answerMailLink(token, isApproved: true, context: PushFixture.context(4)) == nil)
         #expect(
             try await fixture.organization.log("user.account.report_suspicious_activity").map(\.reason) == ["by the link: it was not me"])
     }
@@ -65,12 +65,12 @@ struct MailLinkTests {
         let (second, _) = try await send(at: 20)
         for token in [first, "ml_made-up", "", String(repeating: "x", count: 200)] {
             #expect(try await fixture.engine.mailLink(token, context: PushFixture.context(21)) == nil)
-            #expect(try await !fixture.engine.answerMailLink(token, isApproved: true, context: PushFixture.context(21)))
+            #expect(try await fixture.engine.answerMailLink(token, isApproved: true, context: PushFixture.context(21)) == nil)
         }
         #expect(try await fixture.engine.mailLink(second, context: PushFixture.context(21)) != nil)
     }
 
-    @Test("A mailed link ends when its code is consumed")
+    @Test("A mailed link becomes invalid when the code of the same mail is consumed")
     func spent() async throws {
         let (token, code) = try await send()
         let verifier = CodeVerifier(

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Signing in with a code of an authenticator app")
 struct CodeSignInTests {
-    @Test("A password and a code are two factors")
+    @Test("A password and a code of an authenticator app complete a two-factor sign-in")
     func twoFactors() async throws {
         let fixture = try await AppFixture()
         let answer = try await fixture.organization.signIn()
@@ -38,7 +38,7 @@ struct CodeSignInTests {
         #expect(refused.refused == .accessDenied && refused.reason?.hasSuffix("no usable second factor") == true)
     }
 
-    @Test("After a code, only a phone with user verification is a second factor")
+    @Test("After an app code as first factor, only a phone with a user verification key is accepted as second factor")
     func codeThenPush() async throws {
         let simple = try await AppFixture(prepare: { _ = try await $0.enroll() })
         #expect(try await simple.first(simple.code(at: 12), client: "direct-app").refused == .accessDenied)
@@ -67,7 +67,7 @@ struct CodeSignInTests {
         #expect(try claims(of: response.idToken)["amr"]?.stringArrayValue?.last == "mfa")
     }
 
-    @Test("Four wrong codes keep the mfa_token, and the fifth consumes it")
+    @Test("The mfa_token stays valid after four wrong authenticator codes, and the fifth wrong code consumes the token")
     func wrongCodes() async throws {
         let fixture = try await AppFixture()
         let token = try await fixture.organization.mfaToken()
@@ -83,25 +83,25 @@ struct CodeSignInTests {
         #expect(try await fixture.stored().failedFurther == nil)
     }
 
-    @Test("Wrong codes lock the account, even with correct passwords in between")
+    @Test("Wrong authenticator codes lock the account, even if the user enters correct passwords in between")
     func lockout() async throws {
         let fixture = try await AppFixture { $0.passwordPolicy.lockoutAttempts = 6 }
         for round in 0..<3 {
             let token = try await fixture.organization.mfaToken()
             for _ in 0..<2 { #expect(try await fixture.second(token, fixture.wrongCode(at: 12)).refused == .invalidGrant) }
-            // A complete sign-in does not help either at an app that requires only the password.
+            // A complete sign-in at an app that requires only the password does not reset the count.
             if round < 2 { #expect(try await fixture.organization.signIn(client: "one-factor-app").refused == nil) }
-            // Neither does the password, although it made the origin known.
+            // The password does not reset the count either, although it made the origin known.
             #expect(try await fixture.stored().failedFurther == ["totp": (round + 1) * 2])
         }
         #expect(try await fixture.stored().hasLock)
         #expect(try await fixture.organization.log("user.account.lock").count == 1)
         #expect(try await fixture.organization.signIn().reason == "account is locked")
-        // The lock of the first factor ends like that of a password.
+        // The lock of a code as first factor ends after the same time as the lock of a password.
         #expect(try await fixture.first(fixture.code(at: 912), at: 912).refused == nil)
     }
 
-    @Test("Codes for an unknown user, a user without an app and a locked account get the response of a wrong code")
+    @Test("Authenticator codes for an unknown user, a user without an app and a locked account get the response of a wrong code")
     func sameAnswer() async throws {
         let fixture = try await AppFixture { $0.passwordPolicy.lockoutAttempts = 1 }
         let answers = [
@@ -115,7 +115,7 @@ struct CodeSignInTests {
         }
     }
 
-    @Test("Attempts are limited per user, also with an mfa_token")
+    @Test("One rate limit per user covers authenticator codes as first factor and with an mfa_token")
     func limits() async throws {
         let fixture = try await AppFixture { $0.rateLimits.perUser = 3 }
         let token = try await fixture.organization.mfaToken()
@@ -124,7 +124,7 @@ struct CodeSignInTests {
         #expect(try await fixture.first(fixture.code(at: 12)).refused == .tooManyRequests)
     }
 
-    @Test("A used code and earlier ones are rejected in every sign-in and grant")
+    @Test("A used authenticator code and all earlier codes are rejected in every sign-in and with every grant type")
     func replay() async throws {
         let fixture = try await AppFixture()
         let code = fixture.code(at: 42)
@@ -135,7 +135,7 @@ struct CodeSignInTests {
         #expect(try await fixture.first(fixture.code(at: 72), at: 43).refused == nil)
     }
 
-    @Test("Of concurrent uses of one code, one succeeds", arguments: [false, true])
+    @Test("Of sixteen concurrent sign-ins with the same authenticator code, exactly one succeeds", arguments: [false, true])
     func race(_ isOnDisk: Bool) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-\(ProcessInfo.processInfo.globallyUniqueString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -143,7 +143,7 @@ struct CodeSignInTests {
         let store: any Store = isOnDisk ? try SQLiteStore(path: folder.appending(path: "store").path) : InMemoryStore()
         let fixture = try await AppFixture(store: store) {
             $0.passwordPolicy.lockoutAttempts = 0
-            // As many users as sign in here: an attacker gets no fresh count by trying other users.
+            // The test makes 24 sign-in attempts for one user: 8 with a password and 16 with a code.
             $0.rateLimits.perUser = 24
         }
         var tokens: [String] = []
@@ -162,7 +162,7 @@ struct CodeSignInTests {
         try await store.close()
     }
 
-    @Test("An mfa_token is valid only for its client, its server and its lifetime")
+    @Test("An mfa_token is valid only for its client and its server, and only within its lifetime")
     func borrowed() async throws {
         let fixture = try await AppFixture()
         let token = try await fixture.organization.mfaToken()
@@ -188,7 +188,9 @@ struct CodeSignInTests {
         #expect(try await fixture.second(token, fixture.code(at: 12)).reason == "wrong totp")
     }
 
-    @Test("A code signs in after a denied push, but not after one that was reported as suspicious", arguments: [false, true])
+    @Test(
+        "An authenticator code is accepted after a denied push, but rejected after the user reported the push as suspicious",
+        arguments: [false, true])
     func denied(isSuspicious: Bool) async throws {
         var enrolled: Phone?
         let fixture = try await AppFixture(prepare: { enrolled = try await $0.enroll() })
@@ -202,7 +204,7 @@ struct CodeSignInTests {
         #expect(try await fixture.organization.poll(waiting, at: 14).refused == .invalidGrant)
     }
 
-    @Test("A code is accepted during an open push, and closes it")
+    @Test("An authenticator code is accepted while a push is pending, and the pending push is cancelled")
     func instead() async throws {
         let fixture = try await AppFixture(prepare: { _ = try await $0.enroll() })
         let waiting = try await fixture.organization.waiting()
@@ -210,14 +212,14 @@ struct CodeSignInTests {
         #expect(try await fixture.organization.poll(waiting, at: 20).refused == .invalidGrant)
     }
 
-    @Test("The challenge endpoint reports whether a code is accepted")
+    @Test("The challenge endpoint selects the authenticator app if the client supports codes, and rejects an unknown or used mfa_token")
     func challenge() async throws {
         let fixture = try await AppFixture()
         let token = try await fixture.organization.mfaToken()
         let asked = ["challenge_types_supported": AppFixture.secondFactor]
         let started = try await fixture.organization.challenge(token, asked).get()
         #expect(started.members == ["challenge_type": .string(AppFixture.secondFactor)] && fixture.organization.outbox.pushes.isEmpty)
-        // The client supports both, and the channel selects one: no device is enrolled for a push.
+        // The client supports both challenge types. The server selects the code, because no device is enrolled for a push.
         let both = ["challenge_types_supported": "\(PushFixture.secondFactor) \(AppFixture.secondFactor)", "channel_hint": ""]
         #expect(try await fixture.organization.challenge(token, both).get().members == started.members)
         let push = both.merging(["channel_hint": "push"]) { $1 }
@@ -229,7 +231,7 @@ struct CodeSignInTests {
         #expect(try await fixture.organization.challenge(token, asked).refused == .accessDenied)
     }
 
-    @Test("The store has the secret only encrypted, and the log has no code")
+    @Test("The secret of an authenticator app is stored only encrypted, and the log contains no code")
     func secrecy() async throws {
         let fixture = try await AppFixture()
         let code = fixture.code(at: 12)
@@ -245,7 +247,7 @@ struct CodeSignInTests {
         }
         let enrollment = try #require(try await fixture.enrollments().first)
         let other = EngineEnvironment(
-            random: SeededRandom(), masterKey: SignInFixture.environment(masterKey: 8).masterKey, passwordHasher: PasswordHasher())
+            random: SeededRandom(), masterKeys: SignInFixture.environment(masterKey: 8).masterKeys, passwordHasher: PasswordHasher())
         #expect(throws: StoreError.self) { try enrollment.using(code: code, environment: other, now: TestOrganization.start) }
     }
 }

@@ -2,23 +2,23 @@ internal import Foundation
 internal import OktaAuthSdk
 internal import Wording
 
-/// The QR code that enrols an authenticator app or a push device.
+/// The QR code that enrolls an authenticator app or a push device.
 @MainActor
-struct EnrolmentCode {
-    /// The content of the QR code; `nil` if none can be drawn.
+struct EnrollmentCode {
+    /// The content of the QR code; `nil` if the app cannot draw the code.
     private(set) var symbolText: String?
     /// The details for the user.
     let lines: [String]
-    /// The accessibility text of the code.
+    /// The accessibility text of the QR code.
     let spoken: String
-    /// The address of the organization's picture of the code, while its content is unknown.
+    /// The address of the organization's picture of the QR code; `nil` without a picture or if its content is known.
     private(set) var picture: URL?
 
-    /// Reads a state.
+    /// Creates the code of a state; `nil` if the state has no code.
     ///
     /// - Parameters:
     ///   - status: The state.
-    ///   - pictures: The contents of pictures that the organization returned.
+    ///   - pictures: The known contents of the organization's pictures, by address.
     init?(_ status: OktaAuthStatus, pictures: [URL: String]) {
         guard let status = status as? OktaAuthStatusFactorEnrollActivate else { return nil }
         switch status.factor {
@@ -48,8 +48,8 @@ struct EnrolmentCode {
 
     /// Returns the `otpauth` URI of a secret; `nil` for secrets in another encoding.
     ///
-    /// The URI is as short as possible, so that the code fits a small terminal: default parameters are omitted, and only necessary characters are
-    /// escaped.
+    /// The URI is as short as possible, so that the code fits a small terminal: default parameters are omitted, and only necessary
+    /// characters are escaped.
     private static func uri(
         for activation: EmbeddedResponse.Factor.Embedded.Activation, issuer: String, account: String
     ) -> String? {
@@ -62,6 +62,6 @@ struct EnrolmentCode {
         return uri
     }
 
-    /// The characters that need no escaping in both path and query (RFC 3986, section 3.3), except separators.
+    /// The characters that need no escaping in a path and in a query (RFC 3986, section 3.3), except separators.
     private static let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~@")
 }

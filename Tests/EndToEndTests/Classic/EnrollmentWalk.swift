@@ -5,9 +5,9 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Enrols each kind of factor during a sign-in, and then signs in with it.
+/// Enrolls factors of each kind during a sign-in, and then signs in with each of them.
 @MainActor
-enum EnrolmentWalk {
+enum EnrollmentWalk {
     private static let ways: [(type: FactorType, channel: MessageChannel)] = [(.sms, .text), (.call, .call), (.email, .mail)]
     private static let activating = "activate cancel return"
 
@@ -41,7 +41,7 @@ enum EnrolmentWalk {
         }
     }
 
-    /// Enrols an authenticator app with its first code.
+    /// Enrolls an authenticator app with its first code.
     private static func activateApp<Next: OktaAuthStatus>(
         _ walk: SDKWalk, _ begun: OktaAuthStatusFactorEnroll, leadsTo next: Next.Type, can abilities: String
     ) async throws -> Next {
@@ -56,7 +56,7 @@ enum EnrolmentWalk {
         return try await walk.step("activate", to: next, can: abilities, with: .TOTP) { try await totp.activate(passCode: app.code) }
     }
 
-    /// Enrols the required factors.
+    /// Enrolls the required factors.
     private static func required(_ walk: SDKWalk) async throws {
         let begun = try await walk.signIn(to: OktaAuthStatusFactorEnroll.self, can: "cancel")
         let factor = try begun.availableFactors.first(.TOTP, as: OktaFactorTotp.self)
@@ -78,7 +78,7 @@ enum EnrolmentWalk {
         }
     }
 
-    /// Enrols the destinations of codes: a number by text, the same number by call, and a mail address.
+    /// Enrolls the destinations of codes: a number by text, the same number by call, and a mail address.
     private static func optional(_ walk: SDKWalk) async throws {
         for (type, channel) in ways {
             walk.sandbox.advance(by: 31)

@@ -5,9 +5,9 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Enrols a phone during a sign-in, and activates users who have no password yet.
+/// Enrolls a phone during a sign-in, and activates users who have no password yet.
 @MainActor
-enum PhoneEnrolmentWalk {
+enum PhoneEnrollmentWalk {
     private static let waiting = "activate cancel poll return"
 
     static func run(_ coverage: SDKCoverage) async throws {
@@ -64,13 +64,13 @@ enum PhoneEnrolmentWalk {
         return try #require(activate.factor as? OktaFactorPush)
     }
 
-    /// Opens the link on the phone as the user.
+    /// Opens the sent link on the phone, as the user would.
     private static func scan(_ walk: SDKWalk, by channel: MessageChannel) async throws {
         let link = try #require(try await walk.sandbox.outbox.next(by: channel).link)
         _ = try await walk.sandbox.phone(for: SDKWalk.jane, scanning: link.absoluteString)
     }
 
-    /// Walks the enrolment through all its ends: cancelled, restarted, expired, restarted, sent by mail, completed.
+    /// Takes an enrollment by link through all its ends: cancelled, restarted, expired, restarted, sent by mail, completed.
     private static func byLink(_ walk: SDKWalk) async throws {
         let begun = try await walk.signIn(to: OktaAuthStatusFactorEnroll.self, can: "cancel")
         let first = try await begin(walk, begun)
@@ -102,7 +102,7 @@ enum PhoneEnrolmentWalk {
             return try await OktaAuthSdk.fetchStatus(with: again.stateToken, using: walk.sandbox.origin)
         }
         try await scan(walk, by: .mail)
-        // The first factor object stays usable, as the guide polls it.
+        // The guide keeps polling the first factor object, so it must stay usable.
         try await walk.step("poll", to: OktaAuthStatusSuccess.self, can: "", with: .push) { try await push.checkFactorResult() }
         let required = try await walk.signIn(to: OktaAuthStatusFactorRequired.self, can: "cancel")
         #expect(required.availableFactors.map(\.type) == [.push])

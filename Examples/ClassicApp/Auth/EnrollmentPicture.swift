@@ -5,9 +5,10 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// The content of a QR code picture: Countersign's server returns it for `Accept: text/plain`.
-enum EnrolmentPicture {
-    /// Whether a picture belongs to the organization. A response could name any address, including one that only this machine can reach.
+/// The content of a QR code picture. Countersign's server returns the content for `Accept: text/plain`.
+enum EnrollmentPicture {
+    /// Whether a picture belongs to the organization. A response could contain any address, including an address that only this machine can
+    /// reach.
     static func isPicture(_ address: URL, of organization: URL) -> Bool {
         guard address.user() == nil, address.password() == nil, let scheme = address.scheme?.lowercased(),
             scheme == organization.scheme?.lowercased(), let host = address.host()?.lowercased(), host == organization.host()?.lowercased(),
@@ -17,7 +18,7 @@ enum EnrolmentPicture {
         return (address.port ?? usual) == (organization.port ?? usual)
     }
 
-    /// `localhost` and its subdomains, 127.0.0.0/8 and `::1`, for which the client also accepts plain http.
+    /// Whether a host is `localhost` or its subdomain, in 127.0.0.0/8, or `::1`. For these hosts, the client also accepts plain http.
     private static func isLoopback(_ host: String) -> Bool {
         let host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
@@ -30,7 +31,7 @@ enum EnrolmentPicture {
         var request = URLRequest(url: picture)
         request.setValue("text/plain", forHTTPHeaderField: "Accept")
         request.timeoutInterval = 10
-        // The reason does not matter: the app shows the address instead.
+        // The error is ignored, because the app shows the address instead.
         guard let (data, response) = try? await session.data(for: request), (response as? HTTPURLResponse)?.statusCode == 200,
             response.mimeType == "text/plain"
         else { return nil }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Authenticator kinds (Documentation/Protocol/Devices.md §2.4)")
 struct AuthenticatorKindTests {
     @Test(
-        "Each authenticator kind has its own key, and both kinds enroll and are challenged in the same way",
+        "The authenticator kinds custom_app and okta_verify have different keys, and their phones enroll and answer challenges in the same way",
         arguments: [(PushAuthenticator.Kind.customApp, "custom_app"), (.oktaVerify, "okta_verify")])
     func kinds(kind: PushAuthenticator.Kind, key: String) async throws {
         try await DeviceServer.with {

@@ -21,7 +21,7 @@ struct DeviceRouteTests {
         }
     }
 
-    @Test("An unauthorized answer to an unknown challenge returns 404, and one with an unknown method returns 400")
+    @Test("A challenge answer without an access token returns 404 if the challenge is unknown, and 400 if the method is unknown")
     func unknownChallenge() async throws {
         try await DeviceServer.with { server in
             let path = DeviceServer.api + "/challenge/ft00000000000000000/verify"
@@ -36,7 +36,7 @@ struct DeviceRouteTests {
     }
 
     @Test(
-        "An unsupported method returns 405 with the Allow header, and an unknown path returns 404",
+        "At the device API, an unsupported method returns 405 with the Allow header, and an unknown path returns 404",
         arguments: [
             ("POST", "/.well-known/okta-organization", 405, "GET, HEAD, OPTIONS"),
             ("POST", "/.well-known/app-authenticator-configuration", 405, "GET, HEAD"), ("GET", DeviceServer.api, 405, "POST"),
@@ -56,7 +56,7 @@ struct DeviceRouteTests {
         #expect(response.status == status && response["Allow"] == allow)
     }
 
-    @Test("Device API requests over the limit of an address return 429 with all three rate limit headers", .onOneServer)
+    @Test("If an address exceeds its request limit, the device API returns 429 with all three rate limit headers", .onOneServer)
     func limits() async throws {
         try await DeviceServer.with(rateLimits: RateLimits(perClient: 10, perAddress: 2)) { server in
             for _ in 0..<2 { #expect(try await server.call("DELETE", DeviceServer.api + "/pfd1").status == 401) }

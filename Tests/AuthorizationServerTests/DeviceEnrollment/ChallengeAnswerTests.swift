@@ -8,7 +8,7 @@ import Testing
 struct ChallengeAnswerTests {
     private static let invalidResponse = "Api validation failed: challengeResponse"
 
-    @Test("An approval returns 200 with an empty object, and a denial returns 204 without a body")
+    @Test("The approval of a push challenge returns 200 with an empty object, and a denial returns 204 without a body")
     func bodies() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -62,7 +62,7 @@ struct ChallengeAnswerTests {
         Word(text: "DENIED_CONSENT_PROMPT", preferred: .denied, required: .denied),
     ]
 
-    @Test("Each user consent value leads to its status and outcome (Devices.md §5.5)", arguments: words, [false, true])
+    @Test("Each user consent value leads to its documented status and outcome (Devices.md §5.5)", arguments: words, [false, true])
     func word(word: Word, isRequired: Bool) async throws {
         try await PushServer.with(PushOrganization(userVerification: isRequired ? .required : .preferred)) { server in
             let phone = try await server.enroll(.init(verifiesUser: true))
@@ -93,7 +93,9 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("An unknown user consent value is rejected, and the challenge stays open", arguments: ["", "approved_consent_prompt", "MAYBE"])
+    @Test(
+        "A challenge answer with an unknown user consent value is rejected, and the challenge stays pending",
+        arguments: ["", "approved_consent_prompt", "MAYBE"])
     func unknownWord(word: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -105,7 +107,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("A forged answer is rejected with its cause, and the challenge can still be approved")
+    @Test("A forged challenge answer is rejected with an error that names its defect, and the challenge can still be approved")
     func forged() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -135,7 +137,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("An answer to an answered, expired or cancelled challenge is rejected with a text and a machine-readable reason")
+    @Test("An answer to a challenge that was already answered, has expired or was cancelled is rejected with a machine-readable reason")
     func tooLate() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -145,7 +147,7 @@ struct ChallengeAnswerTests {
             let answered = try await phone.challenge()
             let approval = try phone.signed(answered)
             #expect(try await phone.send(approval, to: answered).status == 200)
-            // The same answer again, then an approval and a denial with new signatures.
+            // The phone sends the same answer again, and then an approval and a denial with new signatures.
             try expectDeviceError(
                 await phone.send(approval, to: answered), 400, "E0000001", summary, causes: ["The answer was given before."],
                 reason: "answered")
@@ -219,7 +221,7 @@ struct ChallengeAnswerTests {
     }
 
     @Test(
-        "An answer after the enrollment, device or user was suspended or deleted gets its own error (Devices.md §2.12)",
+        "A challenge answer gets a specific error if the enrollment, device or user was suspended or deleted (Devices.md §2.12)",
         arguments: Closure.allCases)
     func closed(closure: Closure) async throws {
         try await PushServer.with { server in
@@ -238,7 +240,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("An answer is rejected if push was disabled after the challenge was sent")
+    @Test("A challenge answer is rejected if push was disabled after the challenge was sent")
     func pushOff() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

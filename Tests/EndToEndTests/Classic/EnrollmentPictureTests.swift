@@ -4,10 +4,10 @@ import Testing
 
 @testable import countersign
 
-@Suite("The picture of an enrolment, in the terminal")
-struct EnrolmentPictureTests {
+@Suite("The QR code of a phone enrollment, in the terminal")
+struct EnrollmentPictureTests {
     @Test(
-        "The QR code picture is fetched from the organization only, and never over plain http",
+        "The command fetches an enrollment QR code only from the organization's origin, over https or from a loopback address",
         arguments: [
             ("https://id.example.com", "https://id.example.com/api/v1/qr/1", true),
             ("https://id.example.com", "https://ID.example.com:443/qr", true),
@@ -28,12 +28,12 @@ struct EnrolmentPictureTests {
         ])
     func origin(organization: String, picture: String, isFetched: Bool) throws {
         let (organization, picture) = (try #require(URL(string: organization)), try #require(URL(string: picture)))
-        #expect(EnrolmentCode.isPicture(picture, of: organization) == isFetched)
+        #expect(EnrollmentCode.isPicture(picture, of: organization) == isFetched)
     }
 
     private static let text = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
 
-    @Test("The QR code picture is not fetched from the target of a redirect")
+    @Test("The command follows no redirect in a request for an enrollment QR code")
     func redirects() async throws {
         let elsewhere = try PlainListener(answering: [Self.text])
         let address = "http://127.0.0.1:\(elsewhere.port)/"
@@ -41,10 +41,10 @@ struct EnrolmentPictureTests {
             let redirect = PlainListener.answer(302, fields: "Location: \(location)\r\n")
             let organization = try PlainListener(answering: [redirect, Self.text])
             let picture = try #require(URL(string: "http://127.0.0.1:\(organization.port)/qr"))
-            #expect(await EnrolmentCode.text(of: picture) == nil)
+            #expect(await EnrollmentCode.text(of: picture) == nil)
             #expect(organization.received.count == 1 && elsewhere.received.isEmpty)
         }
         // Now the picture exists.
-        #expect(await EnrolmentCode.text(of: try #require(URL(string: address))) == "hello")
+        #expect(await EnrollmentCode.text(of: try #require(URL(string: address))) == "hello")
     }
 }

@@ -11,7 +11,7 @@ struct PendingChallengesTests {
         "The access token does not permit this. It needs one of the scopes: okta.myAccount.appAuthenticator.maintenance.manage, "
         + "okta.myAccount.appAuthenticator.maintenance.read, okta.myAccount.appAuthenticator.manage, okta.myAccount.appAuthenticator.read."
 
-    @Test("A pending challenge has the two members of its push payload and the same transaction ID")
+    @Test("A listed pending challenge has the members payloadVersion and challenge, and the same transaction ID as its push")
     func elements() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -29,7 +29,9 @@ struct PendingChallengesTests {
         }
     }
 
-    @Test("Pending challenges of another user's enrollment or an unknown one return 404", arguments: [nil, "pfd00000000000000000", "x"])
+    @Test(
+        "A request for the pending challenges of an unknown enrollment or of another user's enrollment returns 404",
+        arguments: [nil, "pfd00000000000000000", "x"])
     func others(id: String?) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -41,7 +43,7 @@ struct PendingChallengesTests {
         }
     }
 
-    @Test("A maintenance token lists the pending challenges of its own enrollment, and gets 403 for another one")
+    @Test("A maintenance token lists the pending challenges of its own enrollment, and gets 403 for another enrollment")
     func maintenance() async throws {
         try await DeviceServer.with { server in
             let first = try await server.enrolledPhone()

@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 
 @Suite("Device API")
-struct DeviceEnrolmentTests {
+struct DeviceEnrollmentTests {
     private static let invalidToken = "The token is invalid or expired. Get a new one."
 
-    @Test("The organization endpoint returns the organization ID without authorization and without an API version")
+    @Test("The organization endpoint requires neither authorization nor an API version, and returns the organization ID")
     func organization() async throws {
         try await DeviceServer.with { server in
             let response = try await server.wire.get("/.well-known/okta-organization", headers: [("Content-Type", "application/json")])
@@ -22,7 +22,8 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("The configuration of a client's authenticator is an array with one entry, and is empty if push is disabled")
+    @Test(
+        "The authenticator configuration endpoint returns an array with the client's authenticator, or an empty array if push is disabled")
     func configuration() async throws {
         try await DeviceServer.with { server in
             let path = "/.well-known/app-authenticator-configuration?oauthClientId=phone-app"
@@ -100,7 +101,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A device's own signature after the scheme SSWS is accepted once")
+    @Test("A JWT that the device signed is accepted once in an Authorization header with the scheme SSWS")
     func signed() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -112,7 +113,9 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A device's own signature is accepted after the scheme SSWS without a space too", arguments: ["SSWS", "ssws", "SSWS ", "SSWS  "])
+    @Test(
+        "A JWT that the device signed is accepted after the scheme SSWS with or without a space",
+        arguments: ["SSWS", "ssws", "SSWS ", "SSWS  "])
     func signedWithoutSpace(scheme: String) async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -123,7 +126,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A maintenance token can update the push token but no keys, and its assertion is accepted once")
+    @Test("A maintenance token can update the push token but no keys, and the assertion that obtains the token is accepted once")
     func maintenance() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -155,7 +158,7 @@ struct DeviceEnrolmentTests {
     // MARK: - Errors
 
     @Test(
-        "Every request except the one for the organization requires the API version in the Accept header",
+        "Device API requests other than the organization request must name the API version in the Accept header",
         arguments: [nil, "application/json", "application/json; okta-version=2.0.0", "text/html; okta-version=1.0.0", "okta-version=1.0.0"])
     func version(accept: String?) async throws {
         try await DeviceServer.with { server in
@@ -188,7 +191,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A request without a valid token returns 401 at every endpoint that requires a token")
+    @Test("Every device API endpoint that requires a token returns 401 if the token is missing or invalid")
     func unauthorized() async throws {
         try await DeviceServer.with { server in
             let requests = [
@@ -208,7 +211,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A body that is not valid JSON, is a form or is larger than 64 KiB returns E0000003")
+    @Test("A device API request whose body is not valid JSON, is a form or is larger than 64 KiB returns E0000003")
     func malformed() async throws {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()
@@ -229,7 +232,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("An invalid enrollment request returns the error code of its defect (Documentation/Protocol/Devices.md §2.12)")
+    @Test("An invalid phone enrollment request returns the documented error code for its defect (Documentation/Protocol/Devices.md §2.12)")
     func enrollmentErrors() async throws {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()
@@ -289,7 +292,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("An enrollment with a token whose sign-in is older than 15 minutes is rejected")
+    @Test("A phone enrollment is rejected if the sign-in of the access token is older than 15 minutes")
     func oldSignIn() async throws {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()
@@ -301,7 +304,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("Suspended and deleted devices, enrollments and accounts return different errors")
+    @Test("Device API requests for suspended and deleted devices, enrollments and accounts return different errors")
     func lifecycle() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -336,7 +339,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A forged device attestation returns 401, and a valid one returns the existing enrollment")
+    @Test("An enrollment request with a forged device attestation returns 401, and a valid attestation returns the existing enrollment")
     func attestation() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -350,7 +353,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A patch of a read-only member, or of an unknown enrollment, is rejected")
+    @Test("The device API rejects a patch of a read-only member and a patch of an unknown enrollment")
     func patchErrors() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
