@@ -123,6 +123,7 @@ let package = Package(
             dependencies: ["Store", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
             swiftSettings: strict),
         .systemLibrary(name: "CLibPQ"),
+        .systemLibrary(name: "CExtendedAttributes"),
         // Empty without the trait.
         .target(
             name: "StorePostgreSQL", dependencies: ["JOSE", "Store", .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))],
@@ -187,9 +188,9 @@ let package = Package(
         .target(
             name: "AuthorizationServer",
             dependencies: [
-                "AdminAPI", "AuthnAPI", "Delivery", "DeviceAPI", "IdentityCore", "JOSE", "OAuthEndpoints", "OAuthWire", "ServerHTTP",
-                "SignInPages",
-                "Store", "StorePostgreSQL", "StoreSQLite",
+                "AdminAPI", "AuthnAPI", "CExtendedAttributes", "Delivery", "DeviceAPI", "IdentityCore", "JOSE", "OAuthEndpoints",
+                "OAuthWire",
+                "ServerHTTP", "SignInPages", "Store", "StorePostgreSQL", "StoreSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),

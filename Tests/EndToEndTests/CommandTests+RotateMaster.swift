@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import Synchronization
 import TestSupport
 import Testing
 
@@ -131,14 +132,26 @@ extension CommandTests {
         try Data((servers.keys + [next, ""]).joined(separator: "\n").utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         let process = try Command.start(arguments)
-        try await Task.sleep(for: .milliseconds(50 * round + 20))
+        let hasEnded = Mutex(false)
+        async let end: Void = {
+            _ = await process.end()
+            hasEnded.withLock { $0 = true }
+        }()
+        // Each commit adds pages to the write-ahead log, so each round kills the command after some more of its commits.
+        let log = servers.data + "/countersign.sqlite-wal"
+        while !hasEnded.withLock({ $0 }), size(of: log) < round * 8192 { await Task.yield() }
         process.kill()
-        _ = await process.end()
+        await end
         #expect(try await servers.canOpen("ann@example.com"))
         var result = try await servers.rotate("--now")
         if result["step"] == "resealed" { result = try await servers.rotate("--now") }
         #expect(result["step"] == "removed")
         #expect(try servers.keys == [next])
         #expect(try await servers.canOpen("bob@example.com"))
+    }
+
+    /// Returns the size of a file in bytes, or 0 if it does not exist.
+    private func size(of path: String) -> Int {
+        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     }
 }

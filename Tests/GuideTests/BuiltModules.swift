@@ -42,6 +42,7 @@ struct BuiltModules: Sendable {
         let system = [
             checkouts.appending(path: "GRDB.swift/Sources/GRDBSQLite/module.modulemap"),
             OutsidePart.root.appending(path: "Sources/CLibPQ/module.modulemap"),
+            OutsidePart.root.appending(path: "Sources/CExtendedAttributes/module.modulemap"),
         ]
         return (written + generated + system).filter {
             $0.lastPathComponent == "module.modulemap" && FileManager.default.fileExists(atPath: $0.path(percentEncoded: false))

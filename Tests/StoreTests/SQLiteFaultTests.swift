@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Store
 import Testing
 
@@ -24,6 +25,29 @@ struct SQLiteFaultTests {
                 let isStored = try await store.record(.user, "first\(number)") != nil
                 #expect(isStored == (number % 8 != 0))
             }
+        }
+    }
+
+    @Test("After an error that leaves the database transaction open, the next commit succeeds, and nothing of the failed one is kept")
+    func openTransaction() async throws {
+        try await withTemporaryFolder { folder in
+            let writer = try DatabaseQueue(path: folder.appending(path: "rows.sqlite").path)
+            try await writer.write { try $0.execute(sql: "CREATE TABLE rows (name TEXT)") }
+            let committer = Committer(writer)
+            await #expect(throws: DatabaseError.self) {
+                try await committer.write { database in
+                    // Without its savepoint, the write can be neither kept nor undone alone.
+                    try database.execute(sql: "INSERT INTO rows VALUES ('failed'); RELEASE one")
+                    return 0
+                }
+            }
+            _ = try await committer.write { database in
+                try database.execute(sql: "INSERT INTO rows VALUES ('next')")
+                return 1
+            }
+            committer.close()
+            await committer.ended()
+            #expect(try await writer.read { try String.fetchAll($0, sql: "SELECT name FROM rows") } == ["next"])
         }
     }
 

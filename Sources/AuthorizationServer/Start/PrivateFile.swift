@@ -1,19 +1,14 @@
 package import Foundation
 
+#if os(Linux)
+internal import CExtendedAttributes
+#endif
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
-#endif
-
-#if os(Linux)
-/// The function of the C library, whose header is not in its Swift module.
-@_silgen_name("getxattr")
-private func systemAttribute(
-    _ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>, _ value: UnsafeMutableRawPointer?, _ size: Int
-) -> Int
 #endif
 
 /// Creates and replaces files that only their owner can read.
@@ -91,7 +86,7 @@ package enum PrivateFile {
     /// users may read the file.
     private static func hasAccessList(_ path: String) -> Bool {
         #if os(Linux)
-        return systemAttribute(path, "system.posix_acl_access", nil, 0) >= 0
+        return getxattr(path, "system.posix_acl_access", nil, 0) >= 0
         #else
         return false
         #endif
