@@ -172,6 +172,9 @@ package struct AuthorizationServer: Service, Redacted {
     /// Sends back-channel logouts until the task is cancelled. Call it only if ``run()`` is not used, and only once per server.
     package func deliverLogouts() async { await logouts?.run(engine, readiness) }
 
+    /// Resets the counters in memory, after another server of the same store has emptied the store.
+    package func forgetCounts() async { await engine.forgetCounts() }
+
     /// Ends all sessions of a user and sends back-channel logouts to the applications that registered for them.
     /// - Parameter revokesGrants: Whether the user's tokens are revoked too; otherwise they stay valid until they expire.
     package func signOutEverywhere(userID: String, revokesGrants: Bool = true, from address: String? = nil) async throws {

@@ -184,6 +184,11 @@ public final class Sandbox: Sendable, Redacted {
         return try await engine.mintSessionToken(userID: user.id, isTwoFactors: isTwoFactors, context: context)
     }
 
+    /// Resets the counters in memory of all servers.
+    func forgetCounts() async {
+        for server in servers { await server.forgetCounts() }
+    }
+
     /// Signs a user out everywhere: ends the sessions in all browsers, and notifies applications with back-channel logout.
     /// - Parameter revokesTokens: Whether the tokens of the user's apps are also revoked.
     /// - Returns: Whether the user exists.

@@ -104,6 +104,7 @@ extension Sandbox {
         clock.reset()
         keys.startOver()
         try await organization.reset(making: { [keys] in try keys.make($0) })
+        await forgetCounts()
         apps.reset()
         tokens.reset()
         outbox.reset()
