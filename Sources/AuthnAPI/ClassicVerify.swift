@@ -3,8 +3,8 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// The client's proof of a factor (Documentation/Protocol/Authn.md §4.7). Without a code or answer, the request starts a challenge or polls
-/// a pending push.
+/// The client's proof of a factor (Documentation/Protocol/Authn.md §4.7). Without a code or answer, the request selects the factor,
+/// sends a code or a push, or polls a pending push.
 package struct ClassicProof: Sendable {
     package var passCode: String?
     package var answer: String?

@@ -95,7 +95,7 @@ extension Sandbox {
     /// - Messages, requests, and the faults of the server, the outbox and the push gateway are deleted.
     /// - All changes of the clock are undone, and the first signing key signs again.
     ///
-    /// Users get new IDs, as after a restart.
+    /// Users get new IDs.
     /// - Throws: An error if the store fails.
     public func reset() async throws {
         await phones.reset()

@@ -119,7 +119,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("While the issuer is unreachable, the messages API responds with 503 and does not reject the token")
+    @Test("While the issuer responds with a server error, the messages API responds with 503 and does not reject the token")
     func issuerAway() async throws {
         issuer.state.withLock { $0.failure = 500 }
         try await withService { ask in

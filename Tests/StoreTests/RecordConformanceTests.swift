@@ -175,7 +175,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("An error in the body of a read reaches the caller", arguments: StoreUnderTest.allCases)
+    @Test("An error that is thrown in the closure of a store read reaches the caller of the read", arguments: StoreUnderTest.allCases)
     func bodyThrows(_ implementation: StoreUnderTest) async throws {
         struct Mine: Error {}
         try await implementation.run { (store) async throws in

@@ -76,7 +76,7 @@ extension MessageTexts {
             link: "Set a new password", short: "{code} is your code to set a new password at {name}."),
         unlock: Purpose(
             subject: "Unlock your account", title: "Unlock your account",
-            lead: "Your account at {name} was locked after too many wrong passwords.",
+            lead: "Your account at {name} was locked after too many wrong passwords or codes.",
             link: "Unlock the account", short: "{code} is your code to unlock your account at {name}."),
         activation: Purpose(
             subject: "Set up your phone", title: "Set up your phone",
@@ -88,9 +88,9 @@ extension MessageTexts {
 
     static let german = MessageTexts(
         language: "de", greeting: "Guten Tag {person},", greetingWithoutName: "Guten Tag,",
-        expiry: "Er ist {minutes} Minuten gültig und funktioniert einmal.",
-        expiryInHours: "Er ist {hours} Stunden gültig und funktioniert einmal.",
-        expiryInDays: "Er ist {days} Tage gültig und funktioniert einmal.",
+        expiry: "Er ist {minutes} Minuten gültig und kann nur einmal verwendet werden.",
+        expiryInHours: "Er ist {hours} Stunden gültig und kann nur einmal verwendet werden.",
+        expiryInDays: "Er ist {days} Tage gültig und kann nur einmal verwendet werden.",
         warning: "Wenn Sie das nicht waren, geben Sie den Code nicht weiter und ändern Sie Ihr Passwort.",
         spoken: "Guten Tag. Ihr Code für {name} lautet: {digits}. Noch einmal: {digits}. Auf Wiederhören.",
         signIn: Purpose(
@@ -107,7 +107,7 @@ extension MessageTexts {
             short: "{code} ist Ihr Code für ein neues Passwort bei {name}."),
         unlock: Purpose(
             subject: "Konto entsperren", title: "Konto entsperren",
-            lead: "Ihr Konto bei {name} wurde nach zu vielen falschen Passwörtern gesperrt.",
+            lead: "Ihr Konto bei {name} wurde nach zu vielen falschen Eingaben gesperrt.",
             link: "Konto entsperren", short: "{code} ist Ihr Code zum Entsperren Ihres Kontos bei {name}."),
         activation: Purpose(
             subject: "Telefon einrichten", title: "Telefon einrichten",

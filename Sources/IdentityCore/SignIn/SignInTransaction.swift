@@ -72,7 +72,7 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
     var origin: RequestOrigin?
     /// Whether the expiry warning is skipped because the user kept or changed the password; `nil` if not.
     var keepsPassword: Bool?
-    /// The digest of the secret with which the client polls for the result of the challenge; `nil` without a challenge.
+    /// The digest of the secret, such as `oob_code`, that the client got with the last push challenge or sent code; `nil` before the first.
     package var challengeTicket: [UInt8]?
     package var createdAt: Date
     package var expiresAt: Date

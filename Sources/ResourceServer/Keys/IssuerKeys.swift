@@ -44,7 +44,7 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
     /// Returns the cached value; `nil` before the first fetch. Starts a fetch if the value is old, but does not wait for it.
     func knownNow() -> Known? { look().known }
 
-    /// Returns the cached value. Fetches the value first if none is cached or if the cached value is old.
+    /// Returns the cached value. If none is cached, fetches it first. If it is old, one caller at a time fetches it again.
     /// The caller that starts the refresh of an old value waits for it, so that a rarely used API does not trust outdated keys. Other
     /// callers get the cached value. If the refresh fails, all callers get the cached value.
     func get() async throws -> Known {

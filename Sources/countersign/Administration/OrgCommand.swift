@@ -7,7 +7,8 @@ import Store
 
 struct OrgCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "org", abstract: "Compare the org file with the running configuration, apply it, or write it from the database.",
+        commandName: "org",
+        abstract: "Compare the org file with the running configuration, apply the org file, or export a new org file from the database.",
         subcommands: [OrgDiffCommand.self, OrgApplyCommand.self, OrgExportCommand.self])
 }
 

@@ -84,7 +84,7 @@ struct TrialSignIn {
         case .invalidClient:
             return .wrong(
                 "Client",
-                "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's settings.")
+                "The issuer does not know the client \(clientID), or the client needs a secret. Compare clientId with the app's settings.")
         case .unauthorizedClient where hasBrowser && person == nil,
             .other(code: "unsupported_grant_type") where hasBrowser && person == nil:
             return .right(
@@ -152,7 +152,7 @@ struct TrialNavigation {
         case "invalid_client":
             .wrong(
                 "Browser",
-                "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's settings.")
+                "The issuer does not know the client \(clientID), or the client needs a secret. Compare clientId with the app's settings.")
         case "unauthorized_client":
             .wrong("Browser", "The client \(clientID) is not allowed the authorization_code grant. Allow it in the app's grant types.")
         case "invalid_scope": .wrong("Scopes", "The issuer does not know one of the scopes, or does not give it to \(clientID).")

@@ -127,7 +127,7 @@ struct PhoneAccountOption: ParsableArguments {
 
 struct PhoneApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "approve", abstract: "Approve a request, as `countersign phone pending` shows it.",
+        commandName: "approve", abstract: "Approve a request. List the requests and their ids with `countersign phone pending`.",
         discussion: """
             A PIN is asked for, without showing it, if the request wants you verified and the account has one; where the standard input is \
             no terminal, its first line is the PIN.
@@ -154,7 +154,7 @@ struct PhoneApproveCommand: AsyncParsableCommand {
 
 struct PhoneDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deny", abstract: "Deny a request, as `countersign phone pending` shows it.")
+        commandName: "deny", abstract: "Deny a request. List the requests and their ids with `countersign phone pending`.")
 
     @OptionGroup var options: PhoneAnswerOptions
 

@@ -64,7 +64,8 @@ struct TerminalPhone: Sendable {
 
     private func known(_ made: any AuthenticatorEnrollmentProtocol) throws -> AuthenticatorEnrollment {
         guard let enrollment = made as? AuthenticatorEnrollment else {
-            throw CommandFailure("The account was stored in an unknown format.")
+            throw CommandFailure(
+                "The phone is enrolled, but countersign cannot use the enrollment. This is a bug in countersign; please report it.")
         }
         return enrollment
     }

@@ -5,7 +5,8 @@ import Foundation
 /// Shows the commands by which systems trust the sandbox's certificate authority. With `--install`, runs those of this system.
 struct TrustCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trust", abstract: "Make this machine trust the sandbox's certificate authority.",
+        commandName: "trust",
+        abstract: "Show the commands that make a machine trust the sandbox's certificate authority, or run them with --install.",
         discussion: """
             The authority can speak for localhost only. Without --install nothing is written; the commands are shown. `countersign sandbox \
             --tls` creates the authority, and so does --install if there is none yet.

@@ -14,7 +14,9 @@ struct HeldPollTests {
 
     // MARK: - The decision
 
-    @Test("A held poll returns tokens as soon as the user approves the request, without any time passing", arguments: PollKind.allCases)
+    @Test(
+        "A held poll returns tokens as soon as the user approves the request, even if the server's clock does not advance",
+        arguments: PollKind.allCases)
     func approval(kind: PollKind) async throws {
         try await HeldPollServer.with { server in
             let waiting = try await kind.begin(server)
@@ -52,7 +54,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A held poll finds a decision that another process commits to the shared store within 250 ms")
+    @Test("A held poll finds a decision within 250 ms after another process commits it to the shared store")
     func anotherProcess() async throws {
         let folder = TemporaryFolder()
         let first = HeldPollServer.Options(store: try SQLiteStore(path: folder.file("store.sqlite").path))

@@ -55,7 +55,7 @@ struct TokenStateTests {
         #expect(response.body == #"{"active":false}"#)
     }
 
-    @Test("Introspection reports an access token as inactive after its expiry and at another authorization server")
+    @Test("Introspection reports an access token as inactive after its expiry, and at an authorization server that did not issue it")
     func expired() async throws {
         try await RunningServer.fresh { running in
             let token = try #require(try await running.signIn()["access_token"]?.stringValue)
