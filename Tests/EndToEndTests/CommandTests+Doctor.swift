@@ -23,7 +23,7 @@ extension CommandTests {
         Plist(name: "unreachable", issuer: "http://127.0.0.1:1/oauth2/default", status: 1, says: "Discovery"),
         Plist(name: "plain http", issuer: "http://id.example.com/oauth2/default", status: 1, says: "https"),
         Plist(name: "unknown client", issuer: nil, clientID: "unknown-app", status: 1, says: "does not know the client unknown-app"),
-        Plist(name: "client with a secret", issuer: nil, clientID: "service-app", status: 1, says: "or it needs a secret"),
+        Plist(name: "client with a secret", issuer: nil, clientID: "service-app", status: 1, says: "or the client needs a secret"),
         Plist(
             name: "grant not allowed", issuer: nil, clientID: "refresh-app", status: 1,
             says: "Grant: The client refresh-app may not use the password grant."),
