@@ -2,8 +2,8 @@ internal import Crypto
 
 /// Verifies the responses to request options (WebAuthn Level 3 §7.2). The comments name the steps of that section.
 ///
-/// The caller stores the challenge and finds the passkey by the response's id. The challenge must be unexpired and must be consumed, also if
-/// the verification fails.
+/// The caller stores the challenge and finds the passkey by the response's id. The challenge must be unexpired. The caller consumes it,
+/// also if the verification fails.
 package struct AuthenticationVerifier: Sendable {
     /// The handling of a sign count that does not increase.
     package enum SignCount: Sendable, Hashable {

@@ -7,7 +7,7 @@ package import Foundation
 /// Verifies the responses to creation options (WebAuthn Level 3 §7.1). The comments name the steps of that section.
 ///
 /// The caller stores the challenge, finds out whether the credential id is registered, and stores the passkey. The challenge must be
-/// unexpired and must be consumed, also if the verification fails.
+/// unexpired. The caller consumes it, also if the verification fails.
 package struct RegistrationVerifier: Sendable {
     /// The allowed kinds of passkeys.
     package enum Backup: Sendable, Hashable {

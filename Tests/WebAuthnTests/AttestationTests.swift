@@ -3,6 +3,7 @@ import Foundation
 import JOSE
 import Testing
 import WebAuthn
+import X509
 
 /// A change of an attestation that the server must reject, and the check that rejects it.
 struct RejectedAttestation: Sendable, CustomTestStringConvertible {
@@ -163,7 +164,8 @@ struct AttestationTests {
             (.subject, authority { $0.country = nil }), (.subject, authority { $0.country = "USA" }),
             (.subject, authority { $0.unit = "authenticator attestation" }), (.subject, authority { $0.commonName = nil }),
             (.authority, authority { $0.isAuthority = true }), (.authority, authority { $0.isAuthority = nil }),
-            (.aaguid, authority { $0.aaguid = .zero }), (.aaguid, authority { $0.isAAGUIDCritical = true }),
+            (.version, authority { $0.version = .v1 }), (.aaguid, authority { $0.aaguid = .zero }),
+            (.aaguid, authority { $0.isAAGUIDCritical = true }),
         ]
         for (rule, authority) in rows {
             #expect(try await rejection(of: .packed(authority)) == .attestationCertificate(rule))

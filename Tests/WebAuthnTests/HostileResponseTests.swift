@@ -18,7 +18,7 @@ struct HostileResponseTests {
     }
 
     @Test(
-        "A registration with a signed attestation is rejected after any byte of the attestation object or the client data is changed or cut",
+        "A registration with a signed attestation is rejected after any byte of its attestation object or client data is changed or cut",
         arguments: ["attestationObject", "clientDataJSON"])
     func registration(member: String) async throws {
         var scene = RegistrationScene()

@@ -53,7 +53,7 @@ package enum COSEKeyError: Error, Sendable, Hashable {
     case type
     /// A parameter is absent, has the wrong type or length, or is not allowed.
     case parameter
-    /// The point is not on its curve.
+    /// The point is not on its curve. Points of Ed25519 are checked with each signature instead.
     case point
     /// The RSA modulus has fewer than 2048 or more than 8192 bits.
     case modulus
