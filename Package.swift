@@ -128,6 +128,16 @@ let package = Package(
         .target(
             name: "StorePostgreSQL", dependencies: ["JOSE", "Store", .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))],
             swiftSettings: strict),
+        // The relying party's part of WebAuthn: verifies the registration of passkeys and the authentication with them.
+        .target(
+            name: "WebAuthn",
+            dependencies: [
+                "JOSE",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "X509", package: "swift-certificates", condition: server),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: server),
+            ],
+            swiftSettings: strict),
         // The rules of sign-in, tokens and policies, without wire formats, HTTP or SQL.
         .target(
             name: "IdentityCore",
@@ -280,6 +290,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "WebAuthnTests",
+            dependencies: [
+                "WebAuthn", "JOSE", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "AuthFoundationTests",
             dependencies: ["AuthFoundation", "JOSE", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],

@@ -5,7 +5,7 @@ public import Foundation
 /// Plain `swift test` skips such a test if the program is missing. With `COUNTERSIGN_REQUIRE_ALL=1` (`make test`, continuous integration),
 /// the test runs and fails, and its message names the missing program.
 public enum OutsidePart: String, Sendable {
-    /// The Python of `.venv`, with Authlib, Flask and okta-jwt-verifier.
+    /// The Python of `.venv`, with Authlib, Flask, okta-jwt-verifier, fido2 and soft-webauthn.
     case python
     /// Node with the JOSE library of Debian's `node-jose`.
     case nodeJOSE
