@@ -199,8 +199,7 @@ let package = Package(
             name: "AuthorizationServer",
             dependencies: [
                 "AdminAPI", "AuthnAPI", "CExtendedAttributes", "Delivery", "DeviceAPI", "IdentityCore", "JOSE", "OAuthEndpoints",
-                "OAuthWire",
-                "ServerHTTP", "SignInPages", "Store", "StorePostgreSQL", "StoreSQLite",
+                "OAuthWire", "ServerHTTP", "SignInPages", "Store", "StorePostgreSQL", "StoreSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),

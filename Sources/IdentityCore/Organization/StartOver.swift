@@ -5,8 +5,8 @@ internal import Store
 extension Engine {
     /// Empties the store and applies a definition to it as to a new store, for the sandbox's reset. Deletes every record and ticket: users,
     /// factors, sessions, grants, transactions, counters, the system log and the signing keys. It is one commit, so no request sees a store
-    /// without an organization or keys. Also resets the counters in memory of this engine. Throws ``OrganizationError``, without any change, if the
-    /// definition is invalid.
+    /// without an organization or keys. Also resets the counters in memory of this engine; other engines of the store need
+    /// ``forgetCounts()``. Throws ``OrganizationError``, without any change, if the definition is invalid.
     package func startOver(
         with definition: OrganizationDefinition, context: RequestContext, making make: @Sendable (JWSAlgorithm) throws -> SigningKey
     ) async throws {
