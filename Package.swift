@@ -26,9 +26,9 @@ let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
     "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "phone.mustache",
     "renew.mustache", "recover.mustache", "take.mustache", "sent.mustache", "done.mustache", "code.mustache", "confirm.mustache",
-    "number.mustache",
+    "number.mustache", "passkey.mustache",
     "pages.css",
-    "pages.js", "mark.svg",
+    "pages.js", "passkeys.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }
 
 /// The templates of mails and text messages.
@@ -142,7 +142,7 @@ let package = Package(
         .target(
             name: "IdentityCore",
             dependencies: [
-                "JOSE", "Store",
+                "JOSE", "Store", "WebAuthn",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
@@ -186,12 +186,12 @@ let package = Package(
         .target(
             name: "SignInPages",
             dependencies: [
-                "OAuthWire", "QRCode", "ServerHTTP", .product(name: "Mustache", package: "swift-mustache", condition: server),
+                "OAuthWire", "QRCode", "ServerHTTP", "WebAuthn", .product(name: "Mustache", package: "swift-mustache", condition: server),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
             ] + door,
             resources: pageResources, swiftSettings: strict),
-        .target(name: "AuthnAPI", dependencies: ["QRCode", "ServerHTTP"] + door, swiftSettings: strict),
+        .target(name: "AuthnAPI", dependencies: ["QRCode", "ServerHTTP", "WebAuthn"] + door, swiftSettings: strict),
         .target(name: "DeviceAPI", dependencies: ["OAuthWire", "ServerHTTP"] + door, swiftSettings: strict),
         .target(name: "AdminAPI", dependencies: ["ServerHTTP"] + door, swiftSettings: strict),
 
@@ -233,7 +233,7 @@ let package = Package(
             dependencies: [
                 "BrowserSignin", "OAuth2Auth", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "OktaDirectAuth",
                 "DeviceAuthenticator",
-                "AuthnAPI", "IdentityCore", "ServerHTTP", "SignInPages", "Store", "StoreSQLite", "JOSE",
+                "AuthnAPI", "IdentityCore", "ServerHTTP", "SignInPages", "Store", "StoreSQLite", "JOSE", "WebAuthn",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
@@ -292,7 +292,7 @@ let package = Package(
         .testTarget(
             name: "WebAuthnTests",
             dependencies: [
-                "WebAuthn", "JOSE", "TestSupport",
+                "CountersignSandbox", "WebAuthn", "JOSE", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "X509", package: "swift-certificates"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -349,10 +349,10 @@ let package = Package(
         .testTarget(
             name: "AuthorizationServerTests",
             dependencies: [
-                "AdminAPI", "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
+                "AdminAPI", "AuthorizationServer", "WebAuthn", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
                 "AuthnAPI", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages", "Store",
                 "StorePostgreSQL",
-                "StoreSQLite",
+                "StoreSQLite", "WebAuthn",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -10,8 +10,9 @@ package struct StartedChallenge: Sendable {
 }
 
 extension Engine {
-    /// Starts a second factor by push or code (`/challenge`, Documentation/Protocol/OAuth.md §2.6).
+    /// Starts a second factor by push, code or passkey (`/challenge`, Documentation/Protocol/OAuth.md §2.6).
     package func challenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
+        if Self.asksForPasskey(request) { return try await secondFactorPasskey(request, context: context) }
         if Self.asksForCode(request) { return try await codeChallenge(request, context: context) }
         let channel = Self.codeChannel(request)
         let find: @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart = { [self] admitted, reading in
@@ -34,7 +35,7 @@ extension Engine {
             request, context: context, lookup: { Lookup(.signIn(.mfaToken, secret: secret, .challenges)) }, find: find)
     }
 
-    /// Starts a first factor by push or code (`/primary-authenticate`, formerly `/oob-authenticate`; Documentation/Protocol/OAuth.md §2.5).
+    /// Starts a first factor by push, code or passkey (`/primary-authenticate`, formerly `/oob-authenticate`; Documentation/Protocol/OAuth.md §2.5).
     /// An unknown user name, a user without a device and a user who may not use the application get the same response.
     package func primaryAuthenticate(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
@@ -44,15 +45,18 @@ extension Engine {
                 login: Self.possibleName(hint), from: origin ?? .unknown, snapshot: snapshot, context: context)
             guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
         }
+        if Self.asksForPasskey(request) {
+            // The official Swift client starts a second factor here, with an mfa_token in place of a user name.
+            return request.parameters["mfa_token"] == nil
+                ? try await firstFactorPasskey(request, context: context) : try await secondFactorPasskey(request, context: context)
+        }
         let channel = Self.codeChannel(request)
         let find: @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart = { [self] admitted, reading in
             let hint = admitted["challenge_hint"] ?? GrantType.oob
             guard hint == GrantType.oob else {
-                guard hint == GrantType.webAuthn else {
-                    throw Refusal(
-                        .invalidRequest, "The challenge_hint is not supported. Use \(GrantType.oob).", reason: "challenge_hint")
-                }
-                throw ChallengePlan.unusable("WebAuthn is not enrolled")
+                throw Refusal(
+                    .invalidRequest, "The challenge_hint is not supported. Use \(GrantType.oob) or \(GrantType.webAuthn).",
+                    reason: "challenge_hint")
             }
             let login = Self.possibleName(try admitted.required("login_hint"))
             try admitted.requireGrant(GrantType.oob)

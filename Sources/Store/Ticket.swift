@@ -28,6 +28,8 @@ package enum TicketKind: String, Sendable, CaseIterable, Codable {
     case deviceSecret
     /// Id of a push challenge, with which a device answers.
     case pushChallenge
+    /// Challenge that a passkey signs.
+    case passkeyChallenge
     /// Link in a mail with a code.
     case mailLink
     /// Secret of the session cookie.

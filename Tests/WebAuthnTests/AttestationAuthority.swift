@@ -1,3 +1,4 @@
+import CountersignSandbox
 import Crypto
 import Foundation
 import SwiftASN1
@@ -98,5 +99,29 @@ struct AttestationAuthority: Sendable {
         var serializer = DER.Serializer()
         try serializer.serialize(value)
         return serializer.serializedBytes
+    }
+}
+
+extension SoftwareAuthenticator.Attestation {
+    /// The key of a certificate signs.
+    static func packed(_ authority: AttestationAuthority) -> Self {
+        .signed { authenticator, _, signedBytes in
+            var random = SeededGenerator(2)
+            let leaf = try authority.packedCertificate(aaguid: authenticator.aaguid, using: &random)
+            var signature = Array(try leaf.key.signature(for: signedBytes).derRepresentation)
+            authenticator.changes.signature(&signature)
+            let chain = CBORValue.array([.bytes(leaf.certificate)])
+            return ("packed", .map([.text("alg"): .integer(-7), .text("sig"): .bytes(signature), .text("x5c"): chain]))
+        }
+    }
+
+    /// A certificate for the credential's key contains a digest of the signed bytes.
+    static func apple(_ authority: AttestationAuthority) -> Self {
+        .signed { _, key, signedBytes in
+            var random = SeededGenerator(3)
+            let nonce = Array(SHA256.hash(data: signedBytes))
+            let certificate = try authority.appleCertificate(for: key, nonce: nonce, using: &random)
+            return ("apple", .map([.text("x5c"): .array([.bytes(certificate)])]))
+        }
     }
 }

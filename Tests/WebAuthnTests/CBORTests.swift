@@ -1,3 +1,4 @@
+import CountersignSandbox
 import JOSE
 import Testing
 import WebAuthn

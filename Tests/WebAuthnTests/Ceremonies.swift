@@ -1,3 +1,4 @@
+import CountersignSandbox
 import Foundation
 import JOSE
 import WebAuthn

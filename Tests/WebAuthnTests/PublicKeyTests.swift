@@ -1,3 +1,4 @@
+import CountersignSandbox
 import Crypto
 import Foundation
 import JOSE

@@ -66,3 +66,14 @@ extension PushAuthenticator.Credentials {
         return nil
     }
 }
+
+extension PasskeyPolicy {
+    init(_ section: OrgFileSection) {
+        self.init(
+            relyingParty: section.string("rp_id", as: "relyingParty"), origins: section.strings("origins") ?? [],
+            userVerification: section.choice("user_verification", ["preferred": .preferred, "required": .required], default: .preferred),
+            models: section.strings("models"),
+            counter: section.choice("counter", ["refuse": .refuse, "signal": .signal], default: .refuse))
+        section.reportUnknownKeys()
+    }
+}

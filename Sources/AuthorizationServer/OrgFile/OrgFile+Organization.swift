@@ -25,6 +25,7 @@ extension OrgFile {
             dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(),
             classic: root.section("authn_api", as: "classic").map(ClassicPolicy.init),
             callingCodes: root.strings("calling_codes", as: "callingCodes"),
+            passkeys: root.section("passkeys").map(PasskeyPolicy.init),
             mfaTokenLifetime: root.seconds("mfa_token_lifetime") ?? OrganizationDefinition.defaultMFATokenLifetime,
             users: root.sections("users", UserDefinition.init))
         server = root.section("server")?.settings ?? [:]

@@ -16,7 +16,9 @@ extension SignOnPolicy {
                 SignOnRule(
                     name: rule.required("name", example: "Everybody"), groups: rule.strings("groups"),
                     assurance: rule.choice(
-                        "require", ["one_factor": .oneFactor, "two_factors": .twoFactors, "deny": .deny], default: .oneFactor,
+                        "require",
+                        ["one_factor": .oneFactor, "two_factors": .twoFactors, "phishing_resistant": .phishingResistant, "deny": .deny],
+                        default: .oneFactor,
                         as: "assurance"),
                     reauthenticateAfter: rule.seconds("reauthenticate_after"))
             })

@@ -18,6 +18,10 @@ extension OrgFile {
               - name: Everybody
                 require: two_factors
 
+        # Browsers accept passkeys only if the sandbox's host is localhost.
+        passkeys:
+          user_verification: preferred
+
         authorization_servers:
           - id: default
             name: Default

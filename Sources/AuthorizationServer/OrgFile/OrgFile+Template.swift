@@ -181,6 +181,7 @@ extension OrgFile {
         #  remember_devices: never           # or device: while the device sends its token; or a duration: 30d
         #  factors:                          # the factors that users can enroll: required, optional or not_allowed
         #    totp: optional
+        #    webauthn: optional              # passkeys; only with the section passkeys
         #  offer_optional_factors: false     # true: every sign-in offers them to users without a second factor
         #  recovery: []                      # the ways to reset a forgotten password: email, sms, call
         #  self_service_unlock: false        # true: the same ways unlock a locked account
@@ -206,6 +207,13 @@ extension OrgFile {
         #    header: Authorization
         #    secret: ${HOOK_SECRET}
         #    signing_key: ${HOOK_KEY}        # signs the body, in X-Countersign-Signature
+
+        #passkeys:                          # without this section, users have no passkeys
+        #  rp_id: localhost                # such as example.com; the default is the host of the origin. A change makes all passkeys unusable
+        #  origins: [https://www.example.com]   # further sites that use them, and Android apps (android:apk-key-hash:…)
+        #  user_verification: preferred    # required: every passkey asks for a PIN or biometrics
+        #  models: [ee882879-721c-4913-9775-3dfcce97072a]   # AAGUIDs of the authenticators that can be enrolled
+        #  counter: refuse                 # signal: a copied key is only logged
 
         #calling_codes: ["1", "44"]         # countries that get texts and calls; without this line, all
 

@@ -72,6 +72,8 @@ public struct FactorError: LocalizedError, Equatable, Sendable, CustomStringConv
         public static let unusableQuestion = Code(rawValue: "unusableQuestion")
         /// The URI is invalid for an authenticator app.
         public static let unreadableURI = Code(rawValue: "unreadableURI")
+        /// The organization does not offer passkeys, or the challenge is for other passkeys.
+        public static let wrongPasskey = Code(rawValue: "wrongPasskey")
     }
 
     /// The error code.

@@ -14,6 +14,7 @@ package struct Enrollment: Sendable, Equatable {
         case question(QuestionMethod)
         case hotp(HOTPMethod)
         case token(TokenMethod)
+        case passkey(PasskeyMethod)
         /// A factor that a newer version of the server stored. It protects the account, but this version cannot verify it.
         case unsupported(FactorKind)
 
@@ -25,6 +26,7 @@ package struct Enrollment: Sendable, Equatable {
             case .question: .question
             case .hotp: .hotp
             case .token: .token
+            case .passkey: .passkey
             case .unsupported(let kind): kind
             }
         }
@@ -47,6 +49,8 @@ package struct Enrollment: Sendable, Equatable {
     var version: Int64 = 0
     /// The digest of the link of a code that was just consumed; not stored.
     var spentLink: [UInt8]?
+    /// The passkey's signature that was just verified; not stored.
+    var passkeyUse: PasskeyUse?
 
     package init(id: String, userID: String, method: Method, status: Status, createdAt: Date) {
         (self.id, self.userID, self.method, self.status, self.createdAt) = (id, userID, method, status, createdAt)
@@ -77,6 +81,8 @@ package struct Enrollment: Sendable, Equatable {
             if let totp, status != .pending { unique["totp"] = totp.provider == .google ? userID : "\(userID) \(totp.provider.rawValue)" }
             // One phone of each kind, one mailbox, one question, one HOTP device, and one token of each provider.
             if sentCode != nil || question != nil || hotp != nil, status != .pending { unique[factor.rawValue] = userID }
+            // The server accepts a credential for one account only (WebAuthn Level 3 section 7.1).
+            if let passkey, status != .pending { unique["passkey"] = passkey.credentialID }
             if let token { unique["token"] = "\(userID) \(token.provider.rawValue)" }
         }
         return Record(
@@ -116,13 +122,18 @@ extension Enrollment {
     }
 
     package var token: TokenMethod? { if case .token(let method) = method { method } else { nil } }
+
+    package var passkey: PasskeyMethod? {
+        get { if case .passkey(let method) = method { method } else { nil } }
+        set { method = newValue.map(Method.passkey) ?? method }
+    }
 }
 
 /// The stored form: `factor` is the kind, and one further member holds the method.
 extension Enrollment: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, userID, factor, status, createdAt, pendingUntil, updatedAt, grantID, deletedAt
-        case push, totp, sentCode = "code", question, hotp, token
+        case push, totp, sentCode = "code", question, hotp, token, passkey
     }
 
     package init(from decoder: any Decoder) throws {
@@ -131,6 +142,7 @@ extension Enrollment: Codable {
         let method: Method? =
             try read(.push).map(Method.push) ?? read(.totp).map(Method.totp) ?? read(.sentCode).map(Method.sentCode)
             ?? read(.question).map(Method.question) ?? read(.hotp).map(Method.hotp) ?? read(.token).map(Method.token)
+            ?? read(.passkey).map(Method.passkey)
         self.init(
             id: try container.decode(String.self, forKey: .id), userID: try container.decode(String.self, forKey: .userID),
             method: try method ?? .unsupported(container.decode(FactorKind.self, forKey: .factor)),
@@ -156,6 +168,7 @@ extension Enrollment: Codable {
         case .question(let method): try container.encode(method, forKey: .question)
         case .hotp(let method): try container.encode(method, forKey: .hotp)
         case .token(let method): try container.encode(method, forKey: .token)
+        case .passkey(let method): try container.encode(method, forKey: .passkey)
         case .unsupported: break
         }
     }
@@ -216,7 +229,8 @@ extension Engine {
 package struct UserEnrollments: Sendable {
     /// All enrollments of the user: active, suspended and pending, but not deleted.
     package var all: [Enrollment] = []
-    /// The active factors. A push factor also needs an active device and an active authenticator.
+    /// The active factors. A push factor also needs an active device and an active authenticator, and a passkey needs the organization's
+    /// current relying party.
     package var usable: [Enrollment] = []
 
     /// The confirmed factors, active or suspended.
@@ -240,6 +254,10 @@ extension StoreView {
         let all = try enrollments(of: userID)
         let usable = try all.filter { enrollment in
             guard enrollment.status == .active else { return false }
+            // Passkeys of another relying party cannot sign, and without the settings none can.
+            if let passkey = enrollment.passkey {
+                return snapshot.organization.passkeys?.rpID(origin: snapshot.origin) == passkey.relyingParty
+            }
             guard let push = enrollment.push else { return true }
             guard snapshot.authenticator(push.authenticatorID)?.isActive == true else { return false }
             return try record(.device, id: push.deviceID).map(Device.init)?.status == .active

@@ -18,6 +18,8 @@ package enum FactorResponse: Sendable {
     case confirmedLink
     /// The answer to a security question.
     case answer(String)
+    /// The signature of a passkey.
+    case assertion(PasskeyAssertion)
 }
 
 /// The result of checking a response.
@@ -30,6 +32,8 @@ package enum FactorVerdict: Sendable, Equatable {
     case proved(passwordHash: String?, enrollment: Enrollment? = nil, sessionsEndedAt: Date? = nil)
     /// The response is wrong, or the factor does not exist.
     case failed
+    /// The response is wrong for this reason, which only the system log contains.
+    case rejected(String)
     /// The response is wrong. The enrollment, which counts the wrong response, must be stored.
     case wrong(Enrollment)
 }
@@ -43,9 +47,16 @@ package protocol FactorVerifier: Sendable {
     /// The `amr` values that the factor adds (RFC 8176).
     var methods: [String] { get }
 
+    /// What the verdict depends on besides the user's factors, as text. A verdict is reused after a conflict only while it is equal.
+    var inputs: String { get }
+
     /// Checks a response. `user` is `nil` for an unknown name; the duration of the check does not reveal this. Throws if no verdict is
     /// possible, for example ``PasswordHasher/Overloaded``.
     func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict
+}
+
+extension FactorVerifier {
+    package var inputs: String { "" }
 }
 
 /// A kind of factor. Several kinds can have the same ``FactorClass``. Not an enum, so that stored kinds that this version does not know
@@ -68,6 +79,8 @@ package struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     package static let hotp = FactorKind(rawValue: "hotp")
     /// A token that an external system manages.
     package static let token = FactorKind(rawValue: "token")
+    /// A passkey or security key (WebAuthn).
+    package static let passkey = FactorKind(rawValue: "webauthn")
     /// The activation token that an administrator gives to the user, in place of a password; never offered as a factor.
     static let activation = FactorKind(rawValue: "activation")
 

@@ -34,6 +34,8 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var mfaTokenLifetime: Int?
     /// `nil` for the default, and in records of earlier versions.
     var systemLog: SystemLogPolicy?
+    /// `nil` if passkeys are off.
+    var passkeys: PasskeyPolicy?
 }
 
 /// An application whose secret is encrypted.

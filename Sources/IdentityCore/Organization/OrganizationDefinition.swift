@@ -27,6 +27,8 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
     package var classic: ClassicPolicy?
     /// The calling codes of the countries to which texts and calls are sent, of one to three digits; `nil` for all.
     package var callingCodes: [String]?
+    /// The settings of passkeys; `nil` if the organization does not offer them.
+    package var passkeys: PasskeyPolicy?
     /// Seconds for which an `mfa_token` is valid after the first factor, 300 to 3,600.
     package var mfaTokenLifetime: Int
     /// The users of the org file. Users that were created in another way stay unchanged.
@@ -42,13 +44,13 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
         sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(),
         systemLog: SystemLogPolicy = SystemLogPolicy(), authenticators: [PushAuthenticator] = [],
         dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, callingCodes: [String]? = nil,
-        mfaTokenLifetime: Int = defaultMFATokenLifetime, users: [UserDefinition] = []
+        passkeys: PasskeyPolicy? = nil, mfaTokenLifetime: Int = defaultMFATokenLifetime, users: [UserDefinition] = []
     ) {
         (self.id, self.name, self.origin, self.authorizationServers) = (id, name, origin, authorizationServers)
         (self.applications, self.groups, self.signOnPolicies, self.passwordPolicy) = (applications, groups, signOnPolicies, passwordPolicy)
         (self.rateLimits, self.sessions, self.keyRotation, self.authenticators) = (rateLimits, sessions, keyRotation, authenticators)
         (self.dpop, self.classic, self.callingCodes, self.mfaTokenLifetime) = (dpop, classic, callingCodes, mfaTokenLifetime)
-        (self.systemLog, self.users) = (systemLog, users)
+        (self.systemLog, self.passkeys, self.users) = (systemLog, passkeys, users)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import WebAuthn
 
 extension OrganizationDefinition {
     /// Returns all errors of the definition; empty if it is valid.
@@ -12,6 +13,7 @@ extension OrganizationDefinition {
         check.limits()
         check.classic()
         check.callingCodes()
+        check.passkeys()
         check.users()
         return check.problems
     }
@@ -316,5 +318,51 @@ package enum Suggestion: Sendable {
             }
         }
         return row[b.count]
+    }
+}
+
+extension DefinitionCheck {
+    mutating func passkeys() {
+        guard let passkeys = definition.passkeys else {
+            if let offered = definition.classic?.factors[.webauthn], offered != .notAllowed {
+                problem(
+                    [.key("classic"), .key("factors"), .key(ClassicPolicy.Factor.webauthn.rawValue)],
+                    "The organization does not offer passkeys. Add the section passkeys, or write not_allowed.")
+            }
+            return
+        }
+        let path: [Step] = [.key("passkeys")]
+        let id = passkeys.rpID(origin: definition.origin)
+        if let reason = passkeys.problem(origin: definition.origin) {
+            problem(
+                path + [.key("relyingParty")],
+                "Browsers refuse passkeys of “\(id)” at \(definition.origin): \(reason.explanation)")
+        }
+        for (index, origin) in passkeys.origins.enumerated() {
+            // Related origins can have another domain, so the RP ID is their own host here.
+            let host = URLComponents(string: origin)?.host ?? id
+            let isForeignPlain = origin.hasPrefix("http:") && !definition.origin.hasPrefix("http:")
+            guard isForeignPlain || RelyingPartyID.problem(host, at: origin) != nil else { continue }
+            problem(
+                path + [.key("origins"), .index(index)],
+                "“\(origin)” is no origin of passkeys. Write https:// and a host, or android:apk-key-hash: and the certificate's digest.")
+        }
+        for (index, model) in (passkeys.models ?? []).enumerated() where AAGUID(model) == nil {
+            problem(
+                path + [.key("models"), .index(index)],
+                "“\(model)” is no AAGUID. Write it as in the vendor's list: ee882879-721c-4913-9775-3dfcce97072a.")
+        }
+    }
+}
+
+extension RelyingPartyID.Problem {
+    fileprivate var explanation: String {
+        switch self {
+        case .notDomain: "an rp_id is a domain in lower case, such as example.com."
+        case .address: "an IP address cannot have passkeys. Use a domain, or localhost."
+        case .origin: "passkeys need https, or localhost."
+        case .otherDomain: "the rp_id must be the origin's host or a parent domain of it."
+        case .topLevelDomain: "the rp_id is a top-level domain. Use the domain below it."
+        }
     }
 }

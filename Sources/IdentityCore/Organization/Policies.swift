@@ -19,8 +19,13 @@ package struct SignOnRule: Sendable, Equatable, Codable {
         case oneFactor
         /// Two factors of different classes; see ``FactorClass``.
         case twoFactors
+        /// Two factors of different classes, of which one is a passkey. A passkey that verified the user is sufficient.
+        case phishingResistant
         /// Access is denied.
         case deny
+
+        /// Whether two factors of different classes are required.
+        package var needsTwoFactors: Bool { self == .twoFactors || self == .phishingResistant }
     }
 
     /// The rule's name, unique within its policy.

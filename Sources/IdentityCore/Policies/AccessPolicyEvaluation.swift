@@ -106,6 +106,10 @@ package enum AuthenticationContextClass: String, Sendable, CaseIterable {
     case password = "urn:okta:loa:1fa:pwd"
     case twoFactors = "urn:okta:loa:2fa:any"
     case twoFactorsIfPossible = "urn:okta:loa:2fa:any:ifpossible"
+    /// A passkey.
+    case phishingResistant = "phr"
+    /// A passkey that cannot leave its device.
+    case hardwareProtected = "phrh"
 
     /// Returns the first requested value that this server supports; ignores all others.
     static func preferred(of values: [String]) -> AuthenticationContextClass? {
@@ -116,7 +120,7 @@ package enum AuthenticationContextClass: String, Sendable, CaseIterable {
     /// second factor that the client can use.
     func assurance(hasSecondFactor: Bool) -> SignOnRule.Assurance {
         switch self {
-        case .oneFactor, .password: .oneFactor
+        case .oneFactor, .password, .phishingResistant, .hardwareProtected: .oneFactor
         case .twoFactors: .twoFactors
         case .twoFactorsIfPossible: hasSecondFactor ? .twoFactors : .oneFactor
         }
@@ -150,6 +154,11 @@ extension SignOnPolicy {
 }
 
 extension OrgSnapshot {
+    /// Whether an application requires two factors of some of its users.
+    package func canRequireTwoFactors(_ application: Application) -> Bool {
+        signOnPolicy(named: application.signOnPolicy)?.rules.contains { $0.assurance.needsTwoFactors } ?? false
+    }
+
     /// Returns the assurance that an application requires of a user.
     package func signOnDecision(for user: User, application: Application) -> SignOnDecision {
         guard application.isActive else { return SignOnDecision(assurance: .deny, reason: "application is not active") }

@@ -17,7 +17,7 @@ extension Engine {
         try start.requireUsable(subject, in: view)
         try PushLimits(asked: recent, of: start.user.value, now: context.now).admit(asker, from: subject.origin)
         let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
-        let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors || asked == .twoFactors
+        let needsTwo = subject.decision.assurance.needsTwoFactors || subject.demandsTwoFactors || asked == .twoFactors
         let remaining = start.transaction.expiresAt.timeIntervalSince(context.now)
         let plan = try ChallengePlan(
             .init(
@@ -88,6 +88,8 @@ package struct ChallengeStart: Sendable {
     package var obstacle: String?
     /// The stand-in for the user of an unknown name; `nil` for an existing user.
     package var decoy: Decoy?
+    /// The credential id that the response names if the user has no passkey; `nil` after the first factor.
+    package var decoyCredential: String?
 
     package init(stored: StoredTransaction, user: StoredUser, type: String) {
         (transaction, version, self.user, self.type) = (stored.value, stored.version, user, type)

@@ -121,7 +121,7 @@ extension Engine {
             return RecoveryDecision(
                 step: transaction.step(.recoveryCodeWrong(state.subject), now: now), writes: Writes([.put(try counted.record())]) + writes,
                 wrong: .wrongCode(signal: signal))
-        case .failed:
+        case .failed, .rejected:
             return RecoveryDecision(step: transaction.step(.recoveryFailed("wrong code, or unknown user"), now: now))
         }
     }

@@ -33,6 +33,12 @@ final class DecoyAccounts: Sendable {
             device: templates.device)
     }
 
+    /// Returns the id of a credential that does not exist, always the same one for a user name.
+    func credential(of login: String, derivedKeys: DerivedKeys) -> String {
+        let name = Data("passkey \(User.key(forLogin: login))".utf8)
+        return Base64URL.encode(Array(HMAC<SHA256>.authenticationCode(for: name, using: derivedKeys.decoys)))
+    }
+
     /// The numbers of factors, authenticator apps and phones with push of the decoys.
     private static let profiles = [
         (0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0), (2, 2, 0), (2, 0, 1), (2, 1, 1), (2, 0, 2), (3, 1, 1), (3, 2, 1),
@@ -131,6 +137,13 @@ extension Engine {
         }
         return NamedAccount(
             user: user, standIn: standIn, decoy: decoy, decoyVersion: decoyVersion, enrollments: held, decoyApps: apps)
+    }
+}
+
+extension Engine {
+    /// Returns the id of a credential that a response names for a user without a passkey, and for an unknown name.
+    package func decoyCredential(of login: String, in snapshot: OrgSnapshot) -> String {
+        decoys.credential(of: login, derivedKeys: snapshot.derivedKeys)
     }
 }
 

@@ -27,6 +27,8 @@ extension ClassicPolicy {
         case rsa, symantec
         /// A device with counter-based codes. Only administrators can assign such a device.
         case hotp
+        /// A passkey or security key. A user can have several.
+        case webauthn
 
         package var kind: FactorKind {
             switch self {
@@ -38,6 +40,7 @@ extension ClassicPolicy {
             case .call: .voice
             case .email: .email
             case .question: .question
+            case .webauthn: .passkey
             }
         }
 
@@ -66,7 +69,7 @@ extension ClassicPolicy {
     static let available = Set(Factor.allCases).subtracting([.hotp])
 
     /// The factors that are optional by default: they need no message delivery and no third party.
-    private static let standard: Set<Factor> = [.totp, .push]
+    private static let standard: Set<Factor> = [.totp, .push, .webauthn]
 
     /// Returns the policy for the enrollment of a factor.
     package func enrolling(_ factor: Factor) -> Enrolling {
@@ -94,10 +97,12 @@ extension SignInTransaction {
 }
 
 extension OrgSnapshot {
-    /// Returns the classic policy for a user; `nil` if the API is off. Push requires an authenticator whose app accepts enrollment tickets.
+    /// Returns the classic policy for a user; `nil` if the API is off. Push requires an authenticator whose app accepts enrollment tickets,
+    /// and passkeys require the organization's settings of passkeys.
     package func classicPolicy(for user: User) -> ClassicPolicy? {
         var policy = organization.classic
         if phoneAuthenticators(for: user).isEmpty { policy?.factors[.push] = .notAllowed }
+        if organization.passkeys == nil { policy?.factors[.webauthn] = .notAllowed }
         return policy
     }
 }
@@ -113,6 +118,8 @@ extension StoreView {
         subject.canEnroll =
             !held.contains(where: \.isStrong)
             && ClassicPolicy.Factor.allCases.contains { $0 != .question && policy.enrolling($0) != .notAllowed }
+        subject.canEnrollPasskey = subject.canEnroll && policy.enrolling(.webauthn) != .notAllowed
+        // A remembered device replaces a second factor, but not a passkey.
         if subject.decision.assurance == .twoFactors, let device = transaction.presentedDevice?.digest,
             let remembered = try rememberedDevices(of: subject.user.id).first(where: { $0.device == device }),
             // Evaluated as of the start of the sign-in, so that an expiry adds no requirement later.

@@ -23,6 +23,8 @@ extension SignInTransaction {
 
 /// A second factor that a user can enroll on a page.
 package enum HostedEnrollment: Sendable, Equatable {
+    /// A passkey or security key.
+    case passkey
     /// A phone that receives pushes in the named app.
     case phone(authenticatorID: String, name: String)
     /// An authenticator app.
@@ -32,8 +34,16 @@ package enum HostedEnrollment: Sendable, Equatable {
 }
 
 extension OrgSnapshot {
+    /// Returns the factors that the user of a sign-in can enroll, in the order of the page: only a passkey if nothing else meets the
+    /// requirements.
+    package func enrollable(for subject: SignInTransaction.Subject, in transaction: SignInTransaction) -> [HostedEnrollment] {
+        let all = enrollable(for: subject.user)
+        return transaction.needsPasskey(subject) ? all.filter { $0 == .passkey } : all
+    }
+
     /// Returns the factors that a user without a second factor can enroll, in the order of the page.
     package func enrollable(for user: User) -> [HostedEnrollment] {
+        let passkeys: [HostedEnrollment] = pagePasskeys == nil ? [] : [.passkey]
         let phones = phoneAuthenticators(for: user).map { HostedEnrollment.phone(authenticatorID: $0.id, name: $0.name) }
         let policy = organization.classic
         let apps: [HostedEnrollment] = policy.map { $0.enrolling(.totp) != .notAllowed } ?? true ? [.app] : []
@@ -41,6 +51,6 @@ extension OrgSnapshot {
             guard let policy, let factor = ClassicPolicy.Factor.allCases.first(where: { $0.channel == channel }) else { return false }
             return policy.enrolling(factor) != .notAllowed && (channel != .email || user.mailAddress != nil)
         }.map { .code($0) }
-        return phones + apps + codes
+        return passkeys + phones + apps + codes
     }
 }

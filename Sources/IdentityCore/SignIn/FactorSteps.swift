@@ -24,7 +24,9 @@ extension SignInTransaction {
         guard proof.factor != .question || !user.isQuestionClosed(at: now) else {
             return next.wrong("too many wrong answers to the question", type, [])
         }
-        guard case .proved(let newHash, let enrollment, _) = verdict else {
+        guard case .proved(let newHash, var enrollment, _) = verdict else {
+            // A signature cannot be guessed, so a wrong one does not count towards a lock of the account.
+            if case .rejected(let reason) = verdict { return next.wrong(reason, type, []) }
             let consequence = user.countFailure(
                 of: proof.factor, from: callers, isFurther: isFurther, policy: subject.passwordPolicy, now: now)
             let reason =
@@ -42,8 +44,24 @@ extension SignInTransaction {
         next.origin = subject.origin
         var proof = proof
         proof.enrollmentID = enrollment?.id
+        var warnings: [Effect] = []
+        if let use = enrollment?.passkeyUse {
+            // The flag counts only if the registration had it, or after a password of this sign-in has confirmed it (WebAuthn Level 3 section
+            // 7.2 step 24). A password of the session does not: an attacker who finds the session open could set the key's PIN.
+            if use.userVerified, proofs.dropFirst(inherited).contains(where: { $0.factor == .password }) {
+                enrollment?.passkey?.confirmUserVerification()
+            }
+            // A passkey that verified the user by a PIN or biometrics proves two factors at once.
+            if use.userVerified, enrollment?.passkey?.verifiesUser == true { proof.factorClasses.insert(.inherence) }
+            proof.isHardwareProtected = use.isHardwareProtected
+            if !use.hasCounterIncreased {
+                let reason = "the signature counter did not increase: the passkey may have been copied"
+                warnings.append(.log(type: "user.mfa.webauthn.counter", .failure, reason: reason))
+            }
+            next.passkeyChallenge = nil
+        }
         next.proofs.append(proof)
-        let (after, outcome, logged) = next.proved(subject, type, [])
+        let (after, outcome, logged) = next.proved(subject, type, warnings)
         if outcome.isProvedWhole { user.completeSignIn(by: next.proofs, from: subject.origin) }
         let written: [Effect] = user == subject.user ? [] : [.writeUser(user)]
         return (after, outcome, written + (enrollment.map { [.writeEnrollment($0)] } ?? []) + logged)

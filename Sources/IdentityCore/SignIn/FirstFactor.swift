@@ -98,7 +98,9 @@ extension Check<FactorVerdict> {
     package init(
         _ response: FactorResponse, of user: User?, enrollments: [Enrollment], policy: PasswordPolicy, by verifier: some FactorVerifier
     ) {
-        self.init(of: FactorInputs(kind: verifier.kind, passwordHash: user?.passwordHash, enrollments: enrollments)) {
+        self.init(
+            of: FactorInputs(kind: verifier.kind, passwordHash: user?.passwordHash, enrollments: enrollments, others: verifier.inputs)
+        ) {
             try await verifier.verify(response, of: user, policy: policy)
         }
     }
@@ -108,13 +110,14 @@ private struct FactorInputs: Equatable, Sendable {
     let kind: FactorKind
     let passwordHash: String?
     let enrollments: [Enrollment]
+    let others: String
 }
 
 extension SignInTransaction {
     /// Whether the next step can depend on the user's other factors.
     fileprivate func asksForFactors(_ decision: SignOnDecision?) -> Bool {
         guard !rules.contains(.enrollsFactors), let decision else { return true }
-        return decision.assurance == .twoFactors || !contextClasses.isEmpty || !ScopeRequest.interactive.isDisjoint(with: scopes)
+        return decision.assurance.needsTwoFactors || !contextClasses.isEmpty || !ScopeRequest.interactive.isDisjoint(with: scopes)
     }
 }
 

@@ -37,13 +37,16 @@ extension SignInTransaction {
         let canAddFactor = !further.isEmpty
         let asked = AuthenticationContextClass.preferred(of: contextClasses)
         let extra = asked?.assurance(hasSecondFactor: canAddFactor) ?? .oneFactor
-        let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors || subject.demandsTwoFactors
+        let needsTwo = decision.assurance.needsTwoFactors || extra == .twoFactors || subject.demandsTwoFactors
+        let passkey = passkeyRequirement(of: subject, asked: asked)
+        if let passkey, case .factor = passkey { return passkey }
         if needsTwo && factorClasses.count < 2 {
-            if canAddFactor { return .factor(further) }
+            if canAddFactor, passkey == nil { return .factor(further) }
             // Enrolling is possible only if the policy, not the client, requires two factors. With proofs of a session, an attacker who
             // finds the session open could add a key.
-            guard subject.canEnroll, inherited == 0, factorClasses == [.knowledge], decision.assurance == .twoFactors else {
-                return .refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors))
+            let canEnroll = passkey == nil ? subject.canEnroll : subject.canEnrollPasskey && asked != .hardwareProtected
+            guard canEnroll, inherited == 0, factorClasses == [.knowledge], decision.assurance.needsTwoFactors else {
+                return passkey ?? .refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors))
             }
             return passwordRequirement(of: subject) ?? .enrollment
         }
@@ -54,11 +57,32 @@ extension SignInTransaction {
             }
             return .factor([.password])
         }
+        if let passkey { return passkey }
         return passwordRequirement(of: subject) ?? offerRequirement(of: subject)
             ?? .satisfied(
                 AuthenticationContext(
                     userID: subject.user.id, time: proofs.last?.time ?? createdAt, earliestTime: proofs.map(\.time).min(),
                     methods: methods, contextClass: asked?.rawValue))
+    }
+
+    /// Returns what is missing if the policy or the client requires a passkey; `nil` if nothing is.
+    private func passkeyRequirement(of subject: Subject, asked: AuthenticationContextClass?) -> Requirement? {
+        let isHardware = asked == .hardwareProtected
+        guard isHardware || asked == .phishingResistant || subject.decision.assurance == .phishingResistant else { return nil }
+        let isProved = proofs.contains { $0.factor == .passkey && (!isHardware || $0.isHardwareProtected == true) }
+        guard !isProved else { return nil }
+        let passkeys = subject.enrollments.usable.compactMap(\.passkey)
+        let canProve = passkeys.contains { !isHardware || $0.isHardwareProtected } && subject.secondFactors.contains(.passkey)
+        guard !canProve || proofs.contains(where: { $0.factor == .passkey }) else { return .factor([.passkey]) }
+        if subject.decision.assurance == .phishingResistant {
+            return .refused(.noPasskey(.accessDenied, reason: subject.decision.reason + "; no usable passkey"))
+        }
+        return .refused(.noPasskey(.unmetAuthenticationRequirements, reason: "acr_values asks for a passkey; no usable passkey"))
+    }
+
+    /// Whether only a passkey meets the policy's or the client's requirements, and the user has not proved one yet.
+    func needsPasskey(_ subject: Subject) -> Bool {
+        passkeyRequirement(of: subject, asked: AuthenticationContextClass.preferred(of: contextClasses)) != nil
     }
 
     /// Takes the step after a proof, and ends the sign-in if all requirements are met.
@@ -126,9 +150,14 @@ extension Refusal {
     static let otherPerson = Refusal(
         .loginRequired, "Another person than the one that the application named signed in.", reason: "id_token_hint names another user")
 
+    /// Returns the refusal if a passkey is required and none can be used.
+    static func noPasskey(_ code: Code, reason: String) -> Refusal {
+        Refusal(code, "This sign-in needs a passkey, and none can be used. Set one up and sign in again.", reason: reason)
+    }
+
     /// Returns the refusal if two factors are required and no second factor can be used.
     static func noSecondFactor(decision: SignOnDecision, demanded: Bool) -> Refusal {
-        guard decision.assurance == .twoFactors || demanded else {
+        guard decision.assurance.needsTwoFactors || demanded else {
             return Refusal(
                 .unmetAuthenticationRequirements, "The requested authentication needs a second factor, and none can be used.",
                 reason: "acr_values asks for two factors; no usable second factor")

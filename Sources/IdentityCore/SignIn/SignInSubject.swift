@@ -9,15 +9,18 @@ extension StoreView {
         func presentable(_ enrollments: [Enrollment]) -> [FactorKind] {
             Set(enrollments.map(\.factor)).filter { request.presentable?.contains($0) ?? true }.sorted { $0.rawValue < $1.rawValue }
         }
+        // A user with a suspended factor, or with an authenticator that is off, cannot add another factor by the password alone.
+        let enrollable =
+            request.rules.contains(.enrollsFactors) && !enrollments.held.contains(where: \.isStrong)
+            ? snapshot.enrollable(for: user) : []
         return SignInTransaction.Subject(
             user: user, decision: snapshot.signOnDecision(for: user, application: request.application),
             passwordPolicy: snapshot.passwordPolicy, secondFactors: presentable(enrollments.usable),
-            verifyingFactors: presentable(enrollments.usable.filter { $0.push?.userVerification != nil }),
+            verifyingFactors: presentable(
+                enrollments.usable.filter { $0.push?.userVerification != nil || $0.passkey?.verifiesUser == true }),
             demandsTwoFactors: enrollments.usable.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
             canChangePassword: request.rules.contains(.changesPassword), warnsOfPassword: request.rules.contains(.warnsOfPassword),
-            // A user with a suspended factor, or with an authenticator that is off, cannot add another factor by the password alone.
-            canEnroll: request.rules.contains(.enrollsFactors) && !enrollments.held.contains(where: \.isStrong)
-                && !snapshot.enrollable(for: user).isEmpty,
+            canEnroll: !enrollable.isEmpty, canEnrollPasskey: enrollable.contains(.passkey),
             enrollments: enrollments)
     }
 

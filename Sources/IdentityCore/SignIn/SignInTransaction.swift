@@ -21,6 +21,8 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
         package var time: Date
         /// The id of the enrollment that was used; `nil` for a password, and in records of earlier versions.
         package var enrollmentID: String?
+        /// Whether the proof is by a passkey that cannot leave its device; `nil` for no, and in records of earlier versions.
+        package var isHardwareProtected: Bool?
     }
 
     /// The final outcome of the transaction.
@@ -101,6 +103,8 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
     package var userCode: [UInt8]?
     /// The recovery that precedes the sign-in; `nil` for none, and after the recovery.
     package var recovery: Recovery?
+    /// The challenge that a passkey must sign; `nil` for none.
+    package var passkeyChallenge: PasskeyChallenge?
     /// The state that the protocol module keeps in the sign-in; `nil` for none.
     package var door: DoorState?
 
@@ -139,6 +143,8 @@ extension SignInTransaction {
         var warnsOfPassword = false
         /// Whether the user may enroll a second factor during the sign-in. A user with a suspended factor may not.
         package var canEnroll = false
+        /// Whether the second factor that the user may enroll can be a passkey.
+        var canEnrollPasskey = false
         /// The offer to enroll further factors after all proofs, by the policy of the classic API.
         package var offer = FactorOffer.none
         package var enrollments = UserEnrollments()
@@ -158,6 +164,9 @@ extension SignInTransaction {
         case passwordChanged(hash: String, Subject)
         /// The user keeps a password that expires soon.
         case passwordKept(Subject)
+        /// A passkey was created and confirmed. The enrollment is stored with this step. `after` is the subject after the enrollment, if it
+        /// differs.
+        case passkeyEnrolled(Enrollment, isUserVerified: Bool, Subject, after: Subject? = nil)
         /// A challenge is about to be sent to the user's devices. It replaces an open one.
         case challenged(PushChallenge, Subject)
         /// A device answered the challenge.
@@ -237,6 +246,11 @@ extension SignInTransaction {
         case .phoneEnrolled(let id, let methods, let subject):
             let proof = Proof(factor: .push, factorClasses: [.possession], methods: methods, time: now, enrollmentID: id)
             return phoneEnrolled(proof, subject, now: now)
+        case .passkeyEnrolled(let enrollment, let isUserVerified, let subject, let after):
+            var proof = Proof(factor: .passkey, factorClasses: [.possession], methods: ["pop"], time: now, enrollmentID: enrollment.id)
+            if isUserVerified { proof.factorClasses.insert(.inherence) }
+            proof.isHardwareProtected = enrollment.passkey?.isHardwareProtected
+            return enrolled(proof, subject, after: after ?? subject, now: now)
         case .passwordChanged(let hash, let subject): return passwordChanged(hash, subject, now: now)
         case .passwordKept(let subject): return passwordKept(subject, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)

@@ -8,6 +8,7 @@ final class MetadataCache: Sendable {
         case metadata(MetadataDocument.Kind, server: String?)
         case keys(minute: Int)
         case appleApps
+        case relatedOrigins
     }
 
     private struct State {

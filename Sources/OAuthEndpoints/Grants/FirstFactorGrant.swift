@@ -113,7 +113,7 @@ extension FactorKind {
     /// The second factors that clients can present, and the grant type of each.
     fileprivate static let secondFactorGrantTypes: [FactorKind: String] = [
         .push: GrantType.secondFactorOOB, .sms: GrantType.secondFactorOOB, .voice: GrantType.secondFactorOOB,
-        .totp: GrantType.secondFactorOTP,
+        .totp: GrantType.secondFactorOTP, .passkey: GrantType.secondFactorWebAuthn,
     ]
 
     /// The grant type by which a client presents this factor as the second one; `nil` if clients cannot present it.

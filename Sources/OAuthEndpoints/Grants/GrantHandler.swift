@@ -61,7 +61,7 @@ extension Engine {
         [
             PasswordGrant.self, AuthorizationCodeGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self, OOBGrant.self,
             SecondFactorOOBGrant.self, OTPGrant.self, SecondFactorOTPGrant.self, BackchannelGrant.self, JWTBearerGrant.self,
-            DeviceCodeGrant.self, TokenExchangeGrant.self, EnrollmentTicketGrant.self,
+            WebAuthnGrant.self, SecondFactorWebAuthnGrant.self, DeviceCodeGrant.self, TokenExchangeGrant.self, EnrollmentTicketGrant.self,
         ].map {
             (handler: any GrantHandler.Type) in
             (handler.grantType, handler)

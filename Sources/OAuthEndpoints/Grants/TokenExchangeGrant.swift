@@ -58,7 +58,9 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
         case .deny: throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason)
         case .twoFactors where !authentication.methods.contains("mfa"):
             throw Refusal(.accessDenied, "This application asks for a second factor. Sign in to it.", reason: decision.reason)
-        case .oneFactor, .twoFactors: break
+        case .phishingResistant where !Set(authentication.methods).isSuperset(of: ["mfa", "pop"]):
+            throw Refusal(.accessDenied, "This application asks for a passkey. Sign in to it.", reason: decision.reason)
+        case .oneFactor, .twoFactors, .phishingResistant: break
         }
         if let age = decision.reauthenticateAfter, now.timeIntervalSince1970 > Double(authentication.time + age) {
             throw Refusal(.accessDenied, "The sign-in is too long ago for this application. Sign in again.", reason: decision.reason)

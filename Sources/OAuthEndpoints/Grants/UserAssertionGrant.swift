@@ -71,7 +71,7 @@ struct UserAssertionGrant: AssertionHandler {
         let decision = request.snapshot.signOnDecision(for: user, application: request.application)
         switch decision.assurance {
         case .deny: throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason)
-        case .twoFactors:
+        case .twoFactors, .phishingResistant:
             throw Refusal(.accessDenied, "This application asks for two factors. Sign in to it.", reason: decision.reason)
         case .oneFactor: break
         }

@@ -18,6 +18,7 @@ extension Endpoint {
             .revoke(engine), .userInfo(engine), .challenge(engine), .primaryAuthenticate("/oauth2/v1/primary-authenticate", engine),
             .primaryAuthenticate("/oauth2/v1/oob-authenticate", engine), .backchannelAuthorize(engine),
             .pushAuthorizationRequest(engine), .deviceAuthorize(engine), .appleApps(cache: cache, engine: engine),
+            .relatedOrigins(cache: cache, engine: engine), .passkeyEndpoints(engine: engine),
         ]
     }
 }

@@ -30,6 +30,14 @@ package struct RegistrationResponse: Sendable {
         authenticatorAttachment = try reader.attachment()
         isDiscoverable = try reader.extensionResults()["credProps"]?["rk"]?.boolValue
     }
+
+    /// Creates a response from its parts, for protocols that transmit no id: the attestation object contains it. Throws if the object is
+    /// malformed.
+    package init(clientDataJSON: [UInt8], attestationObject: [UInt8]) throws(WebAuthnError) {
+        guard let credential = try AttestationObject(attestationObject).authenticatorData.credential else { throw .credentialMissing }
+        (id, self.clientDataJSON, self.attestationObject) = (credential.id, clientDataJSON, attestationObject)
+        (transports, authenticatorAttachment, isDiscoverable) = ([], nil, nil)
+    }
 }
 
 /// The response of a client to request options (`AuthenticationResponseJSON`, WebAuthn Level 3 §5.1.8). Unknown members and extension
@@ -62,6 +70,13 @@ package struct AuthenticationResponse: Sendable {
         userHandle = try reader.userHandle()
         authenticatorAttachment = try reader.attachment()
         _ = try reader.extensionResults()
+    }
+
+    /// Creates a response from its parts, for protocols with another form. A protocol that does not transmit the id tries each passkey that
+    /// it asked for.
+    package init(id: [UInt8], clientDataJSON: [UInt8], authenticatorData: [UInt8], signature: [UInt8], userHandle: [UInt8]?) {
+        (self.id, self.clientDataJSON, self.authenticatorData) = (id, clientDataJSON, authenticatorData)
+        (self.signature, self.userHandle, authenticatorAttachment) = (signature, userHandle, nil)
     }
 }
 

@@ -22,7 +22,10 @@ struct DiscoveryTests {
             + ["urn:ietf:params:oauth:grant-type:device_code"] + [
                 "urn:ietf:params:oauth:grant-type:" + (isOrg ? "jwt-bearer" : "token-exchange")
             ]
-            + ["urn:okta:params:oauth:grant-type:oob", "urn:okta:params:oauth:grant-type:otp", "urn:openid:params:grant-type:ciba"]
+            + [
+                "urn:okta:params:oauth:grant-type:mfa-webauthn", "urn:okta:params:oauth:grant-type:oob",
+                "urn:okta:params:oauth:grant-type:otp", "urn:okta:params:oauth:grant-type:webauthn", "urn:openid:params:grant-type:ciba",
+            ]
         var document: JSONValue = [
             "issuer": .string(issuer), "authorization_endpoint": .string(base + "/authorize"),
             "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/keys"),
@@ -33,7 +36,7 @@ struct DiscoveryTests {
             "prompt_values_supported": ["none", "login", "consent"], "authorization_response_iss_parameter_supported": true,
             "request_parameter_supported": false, "request_uri_parameter_supported": false,
             "acr_values_supported": [
-                "urn:okta:loa:1fa:any", "urn:okta:loa:1fa:pwd", "urn:okta:loa:2fa:any", "urn:okta:loa:2fa:any:ifpossible",
+                "urn:okta:loa:1fa:any", "urn:okta:loa:1fa:pwd", "urn:okta:loa:2fa:any", "urn:okta:loa:2fa:any:ifpossible", "phr", "phrh",
             ],
             "subject_types_supported": ["public"],
             "grant_types_supported": JSONValue(grants), "scopes_supported": scopes,

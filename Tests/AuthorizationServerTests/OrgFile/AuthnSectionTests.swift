@@ -60,6 +60,15 @@ struct AuthnSectionTests {
         #expect(throws: Never.self) { try Self.file(["sign_on_policy: easy", "factors: {rsa: not_allowed}"]) }
     }
 
+    @Test("The factor webauthn is read, and rejected if the org file allows it without a section passkeys")
+    func passkeys() throws {
+        let lines = ["sign_on_policy: easy", "factors: {webauthn: required}"]
+        let organization = try Self.file(lines + ["trusted_origins: []\npasskeys: {user_verification: preferred}"]).organization
+        #expect(organization.classic?.factors == [.webauthn: .required])
+        #expect(throws: OrgFileError.self) { try Self.file(lines) }
+        #expect(throws: Never.self) { try Self.file(["sign_on_policy: easy", "factors: {webauthn: not_allowed}"]) }
+    }
+
     @Test(
         "A warning names each channel that is both a second factor and a recovery method, with its line and a correction",
         arguments: [

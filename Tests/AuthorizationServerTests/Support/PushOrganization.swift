@@ -9,6 +9,8 @@ struct PushOrganization: Sendable {
     static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
     static let otp = "urn:okta:params:oauth:grant-type:otp"
     static let secondFactorOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
+    static let webAuthn = "urn:okta:params:oauth:grant-type:webauthn"
+    static let secondFactorWebAuthn = "urn:okta:params:oauth:grant-type:mfa-webauthn"
     static let deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
     static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     static let ciba = "urn:openid:params:grant-type:ciba"
@@ -37,6 +39,8 @@ struct PushOrganization: Sendable {
     var trustedIssuers: [TrustedIssuer] = []
     /// The calling codes to which the server sends texts and calls; `nil` for all.
     var callingCodes: [String]?
+    /// The settings of passkeys; `nil` if the organization does not offer them.
+    var passkeys: PasskeyPolicy?
     /// The service that verifies codes of external tokens; `nil` for none.
     var tokenService: (any TokenService)?
     /// The lifetime of an `mfa_token`, in seconds.
@@ -65,9 +69,10 @@ struct PushOrganization: Sendable {
                 OrganizationBuilder.policy("recent", .oneFactor, reauthenticateAfter: 600),
                 OrganizationBuilder.policy("deny-all", .deny),
                 OrganizationBuilder.policy("often", .oneFactor, reauthenticateAfter: 300),
+                OrganizationBuilder.policy("passkeys", .phishingResistant),
             ]
             ($0.passwordPolicy, $0.rateLimits, $0.mfaTokenLifetime) = (passwordPolicy, rateLimits, mfaTokenLifetime)
-            ($0.classic, $0.callingCodes) = (classic, callingCodes)
+            ($0.classic, $0.callingCodes, $0.passkeys) = (classic, callingCodes, passkeys)
             $0.authenticators = [
                 PushAuthenticator(
                     id: "autphone1", kind: kind, name: "Phone", clientID: "phone-app", isActive: isActive,
@@ -98,10 +103,13 @@ struct PushOrganization: Sendable {
     private static let direct: [Application] = [
         .app("phone-app", name: "Phone app", ["password", secondFactorOOB, jwtBearer]) { $0.grantedAPIScopes = [manageScope] },
         .app(
-            "direct-app", name: "Direct app", ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP],
+            "direct-app", name: "Direct app",
+            ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP, webAuthn, secondFactorWebAuthn],
             redirects: ["com.example.direct:/callback"], policy: "two factors"),
         .app("other-app", name: "Other app", ["password", oob, secondFactorOOB], policy: "two factors"),
-        .app("easy-app", name: "Easy app", ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP]),
+        .app(
+            "easy-app", name: "Easy app",
+            ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP, webAuthn, secondFactorWebAuthn]),
         .web(
             "back-end", name: "Back end", secret: "back-end-secret-01234", by: .clientSecretPost, ["password", oob, secondFactorOOB],
             policy: "two factors"),
@@ -148,6 +156,9 @@ struct PushOrganization: Sendable {
             redirects: ["https://strange.example.com/callback"]
         ) { $0.consent = .required },
         .app("fresh-app", name: "Fresh app", ["authorization_code"], redirects: ["https://fresh.example.com/callback"], policy: "often"),
+        .app(
+            "passkey-app", name: "Passkey app", ["authorization_code", "password", secondFactorOTP, webAuthn, secondFactorWebAuthn],
+            redirects: ["https://passkey.example.com/callback"], policy: "passkeys"),
         .app("no-code-app", name: "No code app", ["refresh_token"], redirects: ["https://nocode.example.com/callback"]),
         .app("closed-app", name: "Closed app", ["authorization_code"], redirects: ["https://closed.example.com/callback"]) {
             $0.isActive = false

@@ -20,9 +20,9 @@ struct EnrollmentTests {
 
     @Test("A factor of an unknown kind that a newer version stored is read as unsupported, and still counts as an enrolled strong factor")
     func newerFactor() throws {
-        let stored = #"{"createdAt":0,"factor":"webauthn","id":"fwf1","passkey":{},"status":"active","userID":"00u1"}"#
+        let stored = #"{"createdAt":0,"factor":"retina","id":"fwf1","retina":{},"status":"active","userID":"00u1"}"#
         let enrollment = try Enrollment(Record(kind: .enrollment, id: "fwf1", payload: Array(stored.utf8)))
-        #expect(enrollment.method == .unsupported(FactorKind(rawValue: "webauthn")))
+        #expect(enrollment.method == .unsupported(FactorKind(rawValue: "retina")))
         #expect(enrollment.isHeld && enrollment.isStrong)
     }
 

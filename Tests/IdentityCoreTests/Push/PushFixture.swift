@@ -54,7 +54,7 @@ struct PushFixture {
         DeviceFixture.prepare(&definition)
         func app(_ id: String, policy: String = "two factors", _ change: (inout Application) -> Void = { _ in }) {
             var application = Application(
-                id: id, name: id, kind: .native, grantTypes: ["password", "refresh_token", secondFactor, firstFactor],
+                id: id, name: id, kind: .native, grantTypes: ["password", "refresh_token", secondFactor, firstFactor, GrantType.webAuthn],
                 assignment: .init(everyone: true), signOnPolicy: policy, grantedAPIScopes: DeviceFixture.allScopes)
             change(&application)
             definition.applications.append(application)

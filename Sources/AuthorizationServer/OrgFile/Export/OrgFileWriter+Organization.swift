@@ -29,6 +29,7 @@ extension OrgFileWriter {
         root.add("applications", list(organization.applications, application))
         root.add("authn_api", organization.classic.map(classic))
         root.add("calling_codes", texts(organization.callingCodes))
+        root.add("passkeys", organization.passkeys.map(passkeys))
         root.add("authenticators", list(organization.authenticators, authenticator))
         if includesUsers { root.add("users", list(organization.users, user)) }
         limits(of: organization, in: &root)
@@ -59,8 +60,20 @@ extension OrgFileWriter {
         root.add("system_log", mapping { $0.add("retention_days", number(organization.systemLog.retentionDays)) })
     }
 
+    private func passkeys(_ policy: PasskeyPolicy) -> Node {
+        mapping {
+            $0.add("rp_id", policy.relyingParty.map(text))
+            $0.add("origins", texts(policy.origins.isEmpty ? nil : policy.origins))
+            $0.add("user_verification", word(policy.userVerification.rawValue))
+            $0.add("models", texts(policy.models))
+            $0.add("counter", word(policy.counter.rawValue))
+        }
+    }
+
     private func signOnPolicies(_ policies: [SignOnPolicy]) -> Node? {
-        let words: [SignOnRule.Assurance: String] = [.oneFactor: "one_factor", .twoFactors: "two_factors", .deny: "deny"]
+        let words: [SignOnRule.Assurance: String] = [
+            .oneFactor: "one_factor", .twoFactors: "two_factors", .phishingResistant: "phishing_resistant", .deny: "deny",
+        ]
         return list(policies) { mapping, policy in
             mapping.add("name", text(policy.name))
             mapping.add(

@@ -80,7 +80,7 @@ extension Engine {
             environment: environment, channel: method.channel, enrollments: [pending], owner: owner, now: context.now)
         let type = "user.mfa.factor.activate"
         switch verifier.verify(.code(code), of: user.value, policy: PasswordPolicy()) {
-        case .failed, .proved(_, nil, _):
+        case .failed, .rejected, .proved(_, nil, _):
             return CodeConfirmation(refusal: .wrongCode)
         case .wrong(let counted):
             var writes = Writes([.put(try counted.record())])

@@ -36,7 +36,7 @@ package struct CodeVerifier: FactorVerifier {
                 return .failed
             }
             return .proved(passwordHash: nil, enrollment: own.usingUpCode(of: occasion))
-        case .password, .answer: return .failed
+        case .password, .answer, .assertion: return .failed
         }
     }
 

@@ -88,6 +88,7 @@ struct ChangedFields {
         "Staff", "Guests", "spare", "native", "browser", "web", "service", "client_secret_post", "refresh_token", "authorization_code",
         "RS256", "ES256", "one-factor", "two-factors", "oneFactor", "twoFactors", "deny", "accessToken", "idToken", "openid", "email",
         "sms", "voice", "REQUIRED", "OPTIONAL", "NOT_ALLOWED", "custom_app", "okta_verify", "PREFERRED", "never", "risky", "always", "49",
-        "phone-app", "api://default", "active", "staged", "https://spare.example.com",
+        "phone-app", "api://default", "active", "staged", "https://spare.example.com", "id.example.com", "preferred", "refuse",
+        "phishingResistant", "00000000-0000-0000-0000-000000000001",
     ]
 }

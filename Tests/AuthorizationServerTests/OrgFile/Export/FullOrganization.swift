@@ -44,7 +44,7 @@ enum FullOrganization {
             rules:
               - {name: Staff, groups: [Staff], require: one_factor, reauthenticate_after: 12h}
               - {name: Others, require: deny}
-          - {name: two-factors, rules: [{name: All, require: two_factors}]}
+          - {name: two-factors, rules: [{name: All, require: two_factors}, {name: Staff, require: phishing_resistant}]}
           - {name: spare, rules: [{name: All}]}
         password_policy:
           minimum_length: 12
@@ -88,6 +88,12 @@ enum FullOrganization {
               - {name: rest, rules: [{name: all}]}
           - {id: spare, audience: "api://spare"}
         calling_codes: ["1", "44"]
+        passkeys:
+          rp_id: example.com
+          origins: [https://www.example.org]
+          user_verification: required
+          models: [ee882879-721c-4913-9775-3dfcce97072a]
+          counter: signal
         rate_limits: {per_client: 5000, per_address: 1100, per_address_sign_ins: 110, per_user: 50, recovery_guesses: 70, messages: 500}
         dpop: {require_nonce: false}
         key_rotation: {signs_for_days: 60, published_days_ahead: 5, published_days_after: 9}

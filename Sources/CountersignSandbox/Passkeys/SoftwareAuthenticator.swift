@@ -1,61 +1,61 @@
-import Crypto
-import JOSE
-import WebAuthn
+package import Crypto
+package import JOSE
+package import WebAuthn
 
 /// A client and authenticator in software: answers creation and request options as a browser does.
 /// The random bytes come from the caller. Flags, attestation and single parts of the responses can be changed, so that tests can create
 /// every response that the relying party must reject.
-struct SoftwareAuthenticator: Sendable {
+package struct SoftwareAuthenticator: Sendable {
     /// The attestation that the authenticator gives.
-    enum Attestation: Sendable {
+    package enum Attestation: Sendable {
         case none
         /// The credential's own key signs.
         case packedSelf
-        /// The key of a certificate signs.
-        case packed(AttestationAuthority)
-        /// A certificate for the credential's key contains a digest of the signed bytes.
-        case apple(AttestationAuthority)
+        /// The closure gets the authenticator, the credential's key and the bytes to sign, and returns the format and the statement.
+        case signed(@Sendable (SoftwareAuthenticator, CredentialKey, [UInt8]) throws -> (format: String, statement: CBORValue))
         /// A statement that the authenticator does not check.
         case other(format: String, statement: CBORValue)
     }
 
     /// A stored credential.
-    struct Credential: Sendable {
-        var id: [UInt8]
-        var userHandle: [UInt8]
-        var key: CredentialKey
-        var signCount: UInt32
+    package struct Credential: Sendable {
+        package var id: [UInt8]
+        package var userHandle: [UInt8]
+        package var key: CredentialKey
+        package var signCount: UInt32
     }
 
     /// Changes of single parts of a response. Changes of the client data and of the authenticator data are signed.
-    struct Changes: Sendable {
-        var clientData: @Sendable (inout JSONValue) -> Void = { _ in }
+    package struct Changes: Sendable {
+        package var clientData: @Sendable (inout JSONValue) -> Void = { _ in }
         /// Changes the text of the client data, after `clientData`.
-        var clientDataText: @Sendable (inout [UInt8]) -> Void = { _ in }
-        var credentialID: @Sendable (inout [UInt8]) -> Void = { _ in }
-        var publicKey: @Sendable (inout CBORValue) -> Void = { _ in }
-        var authenticatorData: @Sendable (inout [UInt8]) -> Void = { _ in }
-        var statement: @Sendable (inout CBORValue) -> Void = { _ in }
-        var attestationObject: @Sendable (inout CBORValue) -> Void = { _ in }
-        var signature: @Sendable (inout [UInt8]) -> Void = { _ in }
-        var response: @Sendable (inout JSONValue) -> Void = { _ in }
+        package var clientDataText: @Sendable (inout [UInt8]) -> Void = { _ in }
+        package var credentialID: @Sendable (inout [UInt8]) -> Void = { _ in }
+        package var publicKey: @Sendable (inout CBORValue) -> Void = { _ in }
+        package var authenticatorData: @Sendable (inout [UInt8]) -> Void = { _ in }
+        package var statement: @Sendable (inout CBORValue) -> Void = { _ in }
+        package var attestationObject: @Sendable (inout CBORValue) -> Void = { _ in }
+        package var signature: @Sendable (inout [UInt8]) -> Void = { _ in }
+        package var response: @Sendable (inout JSONValue) -> Void = { _ in }
+
+        package init() {}
     }
 
-    var aaguid: AAGUID
-    var flags: AuthenticatorData.Flags = [.userPresent, .userVerified, .backupEligible, .backupState]
-    var attestation = Attestation.none
+    package var aaguid: AAGUID
+    package var flags: AuthenticatorData.Flags = [.userPresent, .userVerified, .backupEligible, .backupState]
+    package var attestation = Attestation.none
     /// The algorithm of new credentials.
-    var algorithm = COSEAlgorithm.es256
+    package var algorithm = COSEAlgorithm.es256
     /// Whether the authenticator counts signatures. Without a counter, the count is always 0.
-    var counts = true
-    var transports = ["internal", "hybrid"]
-    var changes = Changes()
-    private(set) var credentials: [Credential] = []
+    package var counts = true
+    package var transports = ["internal", "hybrid"]
+    package var changes = Changes()
+    package private(set) var credentials: [Credential] = []
 
-    init(aaguid: AAGUID = .zero) { self.aaguid = aaguid }
+    package init(aaguid: AAGUID = .zero) { self.aaguid = aaguid }
 
     /// Creates a credential and returns the `RegistrationResponseJSON`.
-    mutating func create(
+    package mutating func create(
         _ options: CreationOptions, origin: String, using random: inout some RandomNumberGenerator
     ) throws -> JSONValue {
         let key = try CredentialKey(algorithm, using: &random)
@@ -85,7 +85,7 @@ struct SoftwareAuthenticator: Sendable {
     }
 
     /// Signs with the last credential, or with the last one on the options' list, and returns the `AuthenticationResponseJSON`.
-    mutating func get(_ options: RequestOptions, origin: String) throws -> JSONValue {
+    package mutating func get(_ options: RequestOptions, origin: String) throws -> JSONValue {
         let allowed = Set(options.allowed.map(\.id))
         guard let index = credentials.lastIndex(where: { allowed.isEmpty || allowed.contains($0.id) }) else { throw NoCredential() }
         if counts { credentials[index].signCount += 1 }
@@ -105,7 +105,7 @@ struct SoftwareAuthenticator: Sendable {
     }
 
     /// No stored credential is on the options' list.
-    struct NoCredential: Error {}
+    package struct NoCredential: Error {}
 
     private func response(id: [UInt8], _ members: JSONValue, extensions: JSONValue) -> JSONValue {
         var response: JSONValue = [
@@ -145,30 +145,21 @@ struct SoftwareAuthenticator: Sendable {
             var signature = try key.signature(for: signedBytes)
             changes.signature(&signature)
             return ("packed", .map([.text("alg"): .integer(algorithm.rawValue), .text("sig"): .bytes(signature)]))
-        case .packed(let authority):
-            let leaf = try authority.packedCertificate(aaguid: aaguid, using: &random)
-            var signature = Array(try leaf.key.signature(for: signedBytes).derRepresentation)
-            changes.signature(&signature)
-            let chain = CBORValue.array([.bytes(leaf.certificate)])
-            return ("packed", .map([.text("alg"): .integer(-7), .text("sig"): .bytes(signature), .text("x5c"): chain]))
-        case .apple(let authority):
-            let certificate = try authority.appleCertificate(
-                for: key, nonce: Array(SHA256.hash(data: signedBytes)), using: &random)
-            return ("apple", .map([.text("x5c"): .array([.bytes(certificate)])]))
+        case .signed(let sign): return try sign(self, key, signedBytes)
         case .other(let format, let statement): return (format, statement)
         }
     }
 }
 
 /// The private key of a credential.
-enum CredentialKey: Sendable {
+package enum CredentialKey: Sendable {
     case es256(P256.Signing.PrivateKey)
     case es384(P384.Signing.PrivateKey)
     case edDSA(Curve25519.Signing.PrivateKey)
     case rs256(SigningKey)
 
     /// Creates a key from random bytes. An RSA key comes from the cryptographic library, which uses its own random source.
-    init(_ algorithm: COSEAlgorithm, using random: inout some RandomNumberGenerator) throws {
+    package init(_ algorithm: COSEAlgorithm, using random: inout some RandomNumberGenerator) throws {
         switch algorithm {
         case .es256, .esp256: self = .es256(try P256.Signing.PrivateKey(rawRepresentation: random.bytes(32)))
         case .es384, .esp384: self = .es384(try P384.Signing.PrivateKey(rawRepresentation: random.bytes(48)))
@@ -178,7 +169,7 @@ enum CredentialKey: Sendable {
     }
 
     /// Signs in the format of WebAuthn.
-    func signature(for message: [UInt8]) throws -> [UInt8] {
+    package func signature(for message: [UInt8]) throws -> [UInt8] {
         switch self {
         case .es256(let key): Array(try key.signature(for: message).derRepresentation)
         case .es384(let key): Array(try key.signature(for: message).derRepresentation)
@@ -188,7 +179,7 @@ enum CredentialKey: Sendable {
     }
 
     /// The public key as a COSE key with the given algorithm.
-    func publicKey(_ algorithm: COSEAlgorithm) -> CBORValue {
+    package func publicKey(_ algorithm: COSEAlgorithm) -> CBORValue {
         func point(type: Int64, curve: Int64, _ coordinates: [ArraySlice<UInt8>]) -> CBORValue {
             var members: [CBORKey: CBORValue] = [
                 .integer(1): .integer(type), .integer(3): .integer(algorithm.rawValue), .integer(-1): .integer(curve),
@@ -216,7 +207,7 @@ enum CredentialKey: Sendable {
 
 extension CBORValue {
     /// The CTAP2 canonical encoding: shortest heads, and keys sorted by length and then by bytes.
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         switch self {
         case .integer(let value): value >= 0 ? Self.head(0, UInt64(value)) : Self.head(1, UInt64(-1 - value))
         case .bytes(let bytes): Self.head(2, UInt64(bytes.count)) + bytes
@@ -260,5 +251,5 @@ extension CBORKey {
 }
 
 extension RandomNumberGenerator {
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+    package mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 }

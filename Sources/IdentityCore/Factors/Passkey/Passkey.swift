@@ -1,0 +1,159 @@
+package import Foundation
+internal import JOSE
+package import WebAuthn
+
+/// The settings of passkeys and security keys (WebAuthn).
+package struct PasskeyPolicy: Sendable, Equatable, Codable {
+    package enum UserVerification: String, Sendable, Codable {
+        /// A passkey verifies the user if it can. Without verification it proves possession only.
+        case preferred
+        /// Passkeys without user verification are rejected.
+        case required
+    }
+
+    /// What a signature counter means that has not increased, which is a sign of a copied key.
+    package enum CounterCheck: String, Sendable, Codable {
+        /// The sign-in is refused.
+        case refuse
+        /// The sign-in continues, and the system log has a warning.
+        case signal
+    }
+
+    /// The relying party's id: the domain to which passkeys belong; `nil` for the host of the organization's origin. Passkeys of another id
+    /// become unusable.
+    package var relyingParty: String?
+    /// The origins that can use the passkeys, in addition to the organization's: related origins and Android apps
+    /// (`android:apk-key-hash:…`).
+    package var origins: [String]
+    package var userVerification: UserVerification
+    /// The models of authenticators (AAGUID, lowercase with hyphens) that can be enrolled; `nil` for all.
+    package var models: [String]?
+    package var counter: CounterCheck
+
+    package init(
+        relyingParty: String? = nil, origins: [String] = [], userVerification: UserVerification = .preferred, models: [String]? = nil,
+        counter: CounterCheck = .refuse
+    ) {
+        (self.relyingParty, self.origins, self.userVerification) = (relyingParty, origins, userVerification)
+        (self.models, self.counter) = (models, counter)
+    }
+
+    /// Returns the relying party's id for an organization's origin. An address has no passkeys, so `localhost` stands for a loopback address.
+    package func rpID(origin: String) -> String {
+        let host = URLComponents(string: origin)?.host ?? ""
+        return relyingParty ?? (Self.isLoopbackAddress(host) ? "localhost" : host)
+    }
+
+    private static func isLoopbackAddress(_ host: String) -> Bool {
+        host != "localhost" && !host.hasSuffix(".localhost") && DefinitionCheck.isLoopback(host)
+    }
+
+    /// Whether browsers accept the passkeys at the organization's origin. At a loopback address they do not; apps do.
+    package func worksInBrowsers(origin: String) -> Bool { RelyingPartyID.problem(rpID(origin: origin), at: origin) == nil }
+
+    /// Returns why the passkeys cannot be used at the organization's origin; `nil` if they can.
+    func problem(origin: String) -> RelyingPartyID.Problem? {
+        guard let problem = RelyingPartyID.problem(rpID(origin: origin), at: origin) else { return nil }
+        let isLocal = Self.isLoopbackAddress(URLComponents(string: origin)?.host ?? "")
+        return isLocal && rpID(origin: origin) == "localhost" ? nil : problem
+    }
+}
+
+extension OrgSnapshot {
+    /// The settings of passkeys on the hosted pages; `nil` if they are off, or if browsers refuse passkeys at the organization's origin.
+    package var pagePasskeys: PasskeyPolicy? { organization.passkeys.flatMap { $0.worksInBrowsers(origin: origin) ? $0 : nil } }
+}
+
+/// A passkey, as the payload of an enrollment.
+package struct PasskeyMethod: Sendable, Equatable, Codable {
+    package var credential: StoredPasskey
+    /// The name that the user sees.
+    package var name: String
+
+    package init(credential: StoredPasskey, name: String) { (self.credential, self.name) = (credential, name) }
+
+    /// The credential's id in base64url.
+    package var credentialID: String { Base64URL.encode(credential.id) }
+    package var relyingParty: String { credential.relyingPartyID }
+    package var transports: [String] { credential.transports }
+    package var aaguid: String { credential.aaguid.description }
+    /// Whether the passkey has verified its user before, so that it can prove two factors at once.
+    package var verifiesUser: Bool { credential.isUserVerificationInitialized }
+    /// Records that another factor has confirmed the authenticator's verification of its user.
+    mutating func confirmUserVerification() { credential.isUserVerificationInitialized = true }
+
+    /// Whether the key cannot leave its device.
+    package var isHardwareProtected: Bool { !credential.isBackupEligible }
+}
+
+/// The properties of a signature that a passkey made.
+package struct PasskeyUse: Sendable, Equatable {
+    /// Whether the authenticator verified the user by a PIN or biometrics.
+    package var userVerified: Bool
+    package var isHardwareProtected: Bool
+    /// Whether the signature counter increased, or the authenticator does not count. If not, the key may have been copied.
+    package var hasCounterIncreased: Bool
+}
+
+/// A passkey's signature, as a client sends it.
+package struct PasskeyAssertion: Sendable, Equatable {
+    /// The exact bytes of the client data, which are signed.
+    package var clientData: [UInt8]
+    package var authenticatorData: [UInt8]
+    package var signature: [UInt8]
+    /// The user handle; `nil` if the client does not send one.
+    package var userHandle: [UInt8]?
+    /// The credential's id; `nil` if the protocol does not transmit it.
+    package var credentialID: [UInt8]?
+
+    package init(
+        clientData: [UInt8], authenticatorData: [UInt8], signature: [UInt8], userHandle: [UInt8]? = nil, credentialID: [UInt8]? = nil
+    ) {
+        (self.clientData, self.authenticatorData, self.signature) = (clientData, authenticatorData, signature)
+        (self.userHandle, self.credentialID) = (userHandle, credentialID)
+    }
+
+    /// The maximum length of an encoded value.
+    private static let longestText = 16_384
+
+    /// Decodes base64url or standard base64, with or without padding; `nil` if the text is neither, or is too long.
+    package static func decode(_ text: String) -> [UInt8]? {
+        guard text.utf8.count <= longestText else { return nil }
+        let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+        let padding = text.utf8.dropFirst(digits.count)
+        guard padding.count <= 2, padding.allSatisfy({ $0 == UInt8(ascii: "=") }) else { return nil }
+        return try? Base64URL.decode(
+            digits.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 })
+    }
+
+    /// Returns the challenge in encoded client data; `nil` if the text contains none. The signature is not verified.
+    package static func challenge(in text: String) -> String? { decode(text).flatMap { try? ClientData($0).challenge } }
+
+    /// The challenge that the client data names; `nil` if it names none. The signature is not verified.
+    package var challenge: String? { try? ClientData(clientData).challenge }
+}
+
+/// The challenge of a sign-in that a passkey must sign.
+package struct PasskeyChallenge: Sendable, Equatable, Codable {
+    /// Seconds for which a challenge can be signed.
+    package static let lifetime: TimeInterval = 300
+
+    /// The challenge in base64url: 32 random bytes.
+    package var secret: String
+    /// The enrollments that can sign the challenge; `nil` for every passkey of the organization.
+    package var credentials: [String]?
+    package var requiresUserVerification: Bool
+    package var expiresAt: Date
+
+    package init(secret: String, credentials: [String]?, requiresUserVerification: Bool, expiresAt: Date) {
+        (self.secret, self.credentials) = (secret, credentials)
+        (self.requiresUserVerification, self.expiresAt) = (requiresUserVerification, expiresAt)
+    }
+
+    /// Whether the challenge is for these passkeys, and the user has at least a minute to sign it.
+    package func isOpen(to passkeys: [Enrollment], mustVerifyUser: Bool, at now: Date) -> Bool {
+        credentials == passkeys.map(\.id) && requiresUserVerification == mustVerifyUser && now.addingTimeInterval(60) < expiresAt
+    }
+}
+
+extension PasskeyAssertion: Redacted {}

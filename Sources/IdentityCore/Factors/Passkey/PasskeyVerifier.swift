@@ -1,0 +1,121 @@
+package import Foundation
+package import JOSE
+internal import Store
+package import WebAuthn
+
+/// Checks signatures of passkeys (WebAuthn Level 3 section 7.2). Like ``TOTPVerifier``, a verifier belongs to one read.
+package struct PasskeyVerifier: FactorVerifier {
+    private let policy: PasskeyPolicy?
+    private let origin: String
+    private let challenge: PasskeyChallenge?
+    private let enrollments: [Enrollment]
+    private let now: Date
+    private let isOnPages: Bool
+
+    /// - Parameters:
+    ///   - isOnPages: Whether a hosted page asks for the signature. Other clients can be apps, whose origin is that of the relying party.
+    ///   - challenge: The challenge of the sign-in; `nil` for none, which rejects every signature.
+    ///   - enrollments: The user's usable enrollments; those of other factors are ignored.
+    package init(snapshot: OrgSnapshot, challenge: PasskeyChallenge?, enrollments: [Enrollment], isOnPages: Bool = false, now: Date) {
+        self.isOnPages = isOnPages
+        (policy, origin) = (snapshot.organization.passkeys, snapshot.origin)
+        (self.challenge, self.enrollments, self.now) = (challenge, enrollments, now)
+    }
+
+    package var kind: FactorKind { .passkey }
+    package var factorClass: FactorClass { .possession }
+    package var methods: [String] { ["pop"] }
+    package var inputs: String { "\(challenge?.secret ?? "") \(origin) \(String(describing: policy))" }
+
+    package func verify(_ response: FactorResponse, of user: User?, policy _: PasswordPolicy) -> FactorVerdict {
+        guard case .assertion(let assertion) = response, let user else { return .failed }
+        guard let policy else { return .rejected("the organization does not offer passkeys") }
+        guard let challenge, let bytes = try? Base64URL.decode(challenge.secret) else { return .rejected("no challenge is open") }
+        guard now < challenge.expiresAt else { return .rejected("the challenge has expired") }
+        let verifier = AuthenticationVerifier(
+            relyingParty: policy.relyingPartyAndOrigins(origin: origin, isOnPages: isOnPages),
+            userVerification: challenge.requiresUserVerification ? .required : .preferred,
+            signCount: policy.counter == .refuse ? .refuse : .signal)
+        var reason: WebAuthnError?
+        for enrollment in enrollments where enrollment.userID == user.id && challenge.credentials?.contains(enrollment.id) != false {
+            guard let passkey = enrollment.passkey, assertion.credentialID.map({ $0 == passkey.credential.id }) ?? true else { continue }
+            do throws(WebAuthnError) {
+                let verified = try verifier.verify(
+                    AuthenticationResponse(id: passkey.credential.id, assertion), challenge: bytes, requested: [],
+                    passkey: passkey.credential,
+                    account: challenge.credentials == nil
+                        ? .discovered(userHandle: user.passkeyHandle) : .identified(userHandle: user.passkeyHandle))
+                return .proved(passwordHash: nil, enrollment: enrollment.used(verified))
+            } catch {
+                // Of several passkeys, the signature is only of one, and its error is the reason.
+                if reason == nil || error != .signature { reason = error }
+            }
+        }
+        return .rejected(reason.map { "passkey: \($0)" } ?? "the user has no such passkey")
+    }
+}
+
+extension AuthenticationResponse {
+    fileprivate init(id: [UInt8], _ assertion: PasskeyAssertion) {
+        self.init(
+            id: id, clientDataJSON: assertion.clientData, authenticatorData: assertion.authenticatorData, signature: assertion.signature,
+            userHandle: assertion.userHandle)
+    }
+}
+
+extension Enrollment {
+    fileprivate func used(_ verified: VerifiedAuthentication) -> Enrollment {
+        var next = self
+        next.passkey?.credential = verified.passkey
+        next.passkeyUse = PasskeyUse(
+            userVerified: verified.isUserVerified, isHardwareProtected: !verified.passkey.isBackupEligible,
+            hasCounterIncreased: verified.hasSignCountIncreased)
+        return next
+    }
+}
+
+extension User {
+    /// The WebAuthn user handle: the random id of the user, which contains no personal data.
+    package var passkeyHandle: [UInt8] { Array(id.utf8) }
+}
+
+extension PasskeyPolicy {
+    /// Whether a passkey must verify the user in a sign-in: by the policy, or because the passkey must prove two factors alone.
+    package func mustVerifyUser(_ subject: SignInTransaction.Subject, in transaction: SignInTransaction) -> Bool {
+        let needsTwo = subject.decision.assurance.needsTwoFactors || subject.demandsTwoFactors
+        return userVerification == .required || (needsTwo && !transaction.factorClasses.contains(.knowledge))
+    }
+
+    /// The relying party with all origins whose passkeys are accepted.
+    func relyingPartyAndOrigins(origin: String, name: String = "", isOnPages: Bool) -> RelyingParty {
+        let id = rpID(origin: origin)
+        // Apps on Apple's systems have the origin of the domain that they are associated with. No page of the server has this origin.
+        return RelyingParty(id: id, name: name, origins: [origin] + (isOnPages ? [] : ["https://" + id]) + origins)
+    }
+}
+
+extension Engine {
+    /// Registers a passkey of a user without a sign-in; for tests and the sandbox.
+    /// - Parameter create: Returns the authenticator's response to the options at an origin.
+    /// - Returns: The passkey; `nil` if the user does not exist, or the organization does not offer passkeys.
+    /// - Throws: ``PasskeyFailure`` for a response that does not verify; the errors of `create` and of the store.
+    package func grantPasskey(
+        toUser userID: String, name: String, context: RequestContext, create: (CreationOptions, _ origin: String) throws -> JSONValue
+    ) async throws -> PasskeyMethod? {
+        let found = try await store.read { [self] view -> (setup: PasskeySetup, origin: String)? in
+            let snapshot = try snapshot(view)
+            guard let policy = snapshot.organization.passkeys, let user = try user(id: userID, in: view) else { return nil }
+            let setup = try PasskeySetup(user, view.enrollments(of: userID), snapshot, environment, now: context.now)
+            return (setup, "https://" + policy.rpID(origin: snapshot.origin))
+        }
+        guard let found else { return nil }
+        let challenge = try found.setup.challenge()
+        let response = try RegistrationResponse(create(found.setup.options(challenge), found.origin))
+        let verified = try await found.setup.check(response, to: challenge).judge().get()
+        let (enrollment, _) = try found.setup.enrollment(of: verified, name: name)
+        let granted = try await grantFactor(userID: userID, context: context) { user, _ in
+            try user.enrolling(enrollment, reason: "passkey")
+        }
+        return granted == nil ? nil : enrollment.passkey
+    }
+}
