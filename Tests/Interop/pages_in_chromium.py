@@ -110,8 +110,10 @@ class Browser(Chromium):
             AXE + ";const done = arguments[arguments.length - 1];"
             "axe.run({resultTypes: ['violations', 'incomplete']}).then(done, (e) => done({error: String(e)}))")
         check("error" not in result, result.get("error"))
-        found = [
-            (rule["id"], [(node["html"], node.get("failureSummary")) for node in rule["nodes"]]) for rule in result["violations"]]
+        # This version of axe does not know the autofill token of passkeys (HTML Living Standard, section 4.10.18.7.1).
+        violations = [rule for rule in result["violations"] if not (
+            rule["id"] == "autocomplete-valid" and all('autocomplete="username webauthn"' in node["html"] for node in rule["nodes"]))]
+        found = [(rule["id"], [(node["html"], node.get("failureSummary")) for node in rule["nodes"]]) for rule in violations]
         check(not found, f"{where}: {found}")
         # axe lists contrasts that it cannot judge as incomplete and not as violations.
         unsure = [rule["id"] for rule in result["incomplete"] if rule["id"] == "color-contrast"]

@@ -76,7 +76,11 @@ extension Engine {
         }
         let token = try environment.random.secret()
         var answer = ActivationAnswer(outcome: .redirect(token: token))
-        if !transaction.proofs.isEmpty { answer.cookies.signIn = try bind(&transaction) }
+        if transaction.proofs.isEmpty {
+            try transaction.acceptPasskey(found.passkeys, environment.random)
+        } else {
+            answer.cookies.signIn = try bind(&transaction)
+        }
         return Plan(answer, writes + [.put(try transaction.record()), .issue(transaction.stateTicket(token))])
     }
 }
@@ -86,6 +90,7 @@ private struct WaitingDevice: Sendable {
     let transaction: SignInTransaction
     let request: SignInRequest
     let origin: String
+    let passkeys: PasskeyPolicy?
     /// The browser's session; `nil` for none.
     let sessionID: String?
     /// The user of the browser's session, with the proofs that are recent enough; `nil` without a session.
@@ -98,7 +103,7 @@ private struct WaitingDevice: Sendable {
             application.grantTypes.contains(GrantType.deviceCode), snapshot.server(stored.value.server) != nil
         else { return nil }
         transaction = stored.value
-        origin = snapshot.origin
+        (origin, passkeys) = (snapshot.origin, snapshot.pagePasskeys)
         let request = SignInRequest(
             onPagesOf: application, server: transaction.server, scopes: transaction.scopes, contextClasses: transaction.contextClasses)
         self.request = request

@@ -58,6 +58,7 @@ extension HostedAction {
         case "factor":
             guard let factor = form["factor"].flatMap(HostedFactor.init(rawValue:)) else { return nil }
             self = .choose(factor)
+        case "passkey": self = .passkey(form["credential"] ?? "")
         case "code": self = .appCode(form["code"] ?? "")
         case "sent-code": self = .sentCode(form["code"] ?? "")
         case "choose-again": self = .chooseAgain
@@ -71,11 +72,14 @@ extension HostedAction {
         case "enroll-phone": self = .enrollPhone(authenticatorID: nil)
         case "set-up":
             guard let choice = form["choice"] else { return nil }
-            if let channel = CodeChannel(rawValue: choice) {
+            if choice == HostedFactor.passkey.rawValue {
+                self = .enrollPasskey
+            } else if let channel = CodeChannel(rawValue: choice) {
                 self = .enrollCode(channel)
             } else {
                 self = .enrollPhone(authenticatorID: choice)
             }
+        case "new-passkey": self = .newPasskey(form["credential"] ?? "")
         case "number": self = .number(form["number"] ?? "")
         case "choose-enrollment": self = .chooseEnrollment
         case "confirm": self = .confirmEnrollment(form["code"] ?? "")

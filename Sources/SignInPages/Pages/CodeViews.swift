@@ -44,12 +44,12 @@ extension PageView {
 }
 
 extension PageTexts {
-    /// Returns the buttons of the enrollment choices, except those of the first phone and of an authenticator app.
+    /// Returns the buttons of the enrollment choices, except those of a passkey, of the first phone and of an authenticator app.
     func further(_ choices: [HostedEnrollment]) -> [PageView.Factor] {
         let first = choices.first(where: \.isPhone)
         return choices.filter { $0 != first }.compactMap { choice in
             switch choice {
-            case .app: nil
+            case .passkey, .app: nil
             case .phone(let id, let name): PageView.Factor(value: id, label: phone.beginWith.replacing("{app}", with: name))
             case .code(let channel): PageView.Factor(value: channel.rawValue, label: codes.setUp(channel))
             }

@@ -74,6 +74,7 @@ extension PageTexts {
         notFound: "This page does not exist.",
         failure: "The server had a problem. Try again.",
         unreadableForm: "The form could not be read. Go back and try again.",
+        passkeys: .english,
         codes: .english,
         recovery: .english,
         flows: .english)

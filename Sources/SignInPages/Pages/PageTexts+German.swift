@@ -75,6 +75,7 @@ extension PageTexts {
         notFound: "Diese Seite gibt es nicht.",
         failure: "Der Server hatte ein Problem. Versuchen Sie es noch einmal.",
         unreadableForm: "Das Formular konnte nicht gelesen werden. Gehen Sie zurück und versuchen Sie es noch einmal.",
+        passkeys: .german,
         codes: .german,
         recovery: .german,
         flows: .german)

@@ -91,6 +91,8 @@ struct PageTexts: Sendable {
     var failure: String
     var unreadableForm: String
 
+    var passkeys: PasskeyTexts
+
     var codes: CodeTexts
 
     var recovery: RecoveryTexts

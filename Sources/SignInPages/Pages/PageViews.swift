@@ -53,8 +53,13 @@ struct PageView: Sendable {
     var picture: String?
     /// The content of the QR code, for users who cannot scan it; `nil` for a page without a QR code.
     var secret: String?
+    var canAddPasskey = false
+    /// The label of the button that sets up a passkey.
+    var addPasskey = ""
     var canAddPhone = false
     var canAddApp = false
+    /// Whether another button is before the one that sets up an authenticator app.
+    var isFurtherApp = false
     /// The label of the button that sets up an authenticator app.
     var beginApp = ""
     var parameters: [Parameter] = []
@@ -68,6 +73,10 @@ struct PageView: Sendable {
     var button = ""
     /// The label of the resend button; `nil` for a page without it.
     var resend: String?
+    /// The passkey that the page asks for or creates; `nil` for a page without one.
+    var passkey: Passkey?
+    /// The step that leads to the other factors, for templates that serve several steps.
+    var otherStep = ""
     /// The step that the form submits, or the channel of the code to send again, for templates that serve several steps.
     var step = ""
     /// Whether the page waits for the user's action on a phone or in a mail.
@@ -85,6 +94,8 @@ struct PageView: Sendable {
     var hasFactors = false
     /// Whether the user can choose: between a button and the field on the page of factors, for another factor on other pages.
     var hasChoice = false
+    /// Whether the page loads a script.
+    var runsScript: Bool { isWaiting || passkey != nil }
     /// Whether the code field gets the focus.
     var focusesCode = false
 
@@ -110,7 +121,7 @@ extension PageView {
         var view: PageView
         let template: PageTemplate
         switch page.content {
-        case .password(let login, let isLoginFixed, let canRecover, let canUnlock):
+        case .password(let login, let isLoginFixed, let canRecover, let canUnlock, let passkey):
             template = .password
             view = PageView(
                 texts, organization: organization, title: texts.signInTitle, lead: texts.signInLead, application: page.applicationName)
@@ -119,10 +130,14 @@ extension PageView {
             view.isFirst = login.isEmpty
             view.canRecover = canRecover
             view.canUnlock = canUnlock
+            view.passkey = passkey.map { Passkey(signingWith: $0, texts.passkeys) }
         case .recover, .recoveryMailed, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .recovered:
             (view, template) = recovery(page, token: token, organization: organization, texts: texts)
         case .sentCode, .mailLink, .mailLinkAnswered, .enrollNumber, .confirmNumber:
             (view, template) = code(page, token: token, organization: organization, texts: texts)
+        case .passkey, .createPasskey:
+            template = .passkey
+            view = passkey(page, organization: organization, texts: texts)
         case .factors(let choices):
             template = .factors
             view = PageView(
@@ -141,6 +156,14 @@ extension PageView {
                 texts, organization: organization, title: isChoice ? texts.phone.chooseTitle : texts.enroll.title,
                 lead: isChoice ? texts.phone.chooseLead : offer == nil ? texts.enroll.lead : texts.enroll.scan,
                 application: page.applicationName)
+            if choices == [.passkey] {
+                view = PageView(
+                    texts, organization: organization, title: texts.passkeys.createTitle, lead: texts.passkeys.requiredLead,
+                    application: page.applicationName)
+            }
+            view.canAddPasskey = choices.contains(.passkey)
+            view.addPasskey = choices == [.passkey] ? texts.passkeys.create : texts.passkeys.setUp
+            view.isFurtherApp = canAddPhone || view.canAddPasskey
             view.canAddPhone = canAddPhone
             view.canAddApp = choices.contains(.app)
             view.beginApp = isChoice ? texts.phone.beginApp : texts.enroll.begin
@@ -255,6 +278,8 @@ extension PageTexts {
         case .sentJustNow: recovery.sentJustNow
         case .wrongNumber: codes.wrongNumber
         case .foreignNumber: codes.foreignNumber
+        case .wrongPasskey: passkeys.wrong
+        case .passkeyNotCreated: passkeys.notCreated
         }
     }
 
@@ -276,6 +301,7 @@ extension PageTexts {
     fileprivate func label(of choice: HostedFactorChoice) -> String? {
         let text: String? =
             switch choice.factor {
+            case .passkey: passkeys.use
             case .push: sendPush
             case .totp: nil
             case .sms: codes.sms

@@ -35,7 +35,7 @@ package struct PageWriter: Sendable {
         case .page(let page):
             let texts = texts(for: call.request, asked: page.locales)
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
-            response = html(view, template: template, formsTo: page.returnURI, runsScript: view.isWaiting)
+            response = html(view, template: template, formsTo: page.returnURI, runsScript: view.runsScript)
         case .redirect(let token):
             response = redirect(to: RoutePath.signIn(token))
             signIn = token

@@ -227,7 +227,11 @@ private struct AuthorizeStart: Sendable {
             let token = try random.secret()
             var answer = HostedAnswer(.redirect(token: token))
             // Only this browser may continue with the proofs of the session.
-            if !transaction.proofs.isEmpty { answer.cookies.signIn = try engine.bind(&transaction) }
+            if transaction.proofs.isEmpty {
+                try transaction.acceptPasskey(snapshot.pagePasskeys, random)
+            } else {
+                answer.cookies.signIn = try engine.bind(&transaction)
+            }
             if browser.possibleBrowser == nil { answer.cookies.browser = secret }
             return Plan(answer, writes + [.put(try transaction.record()), .issue(transaction.stateTicket(token))])
         }

@@ -44,6 +44,7 @@ struct HostedStep: Sendable {
         case busy
         case factor(FactorVerdict)
         case password(NewPassword)
+        case registration(Result<VerifiedPasskey, PasskeyFailure>)
     }
 
     /// Counts an attempt once per request, and runs the slow check; `nil` if the step needs neither.
@@ -80,6 +81,7 @@ extension HostedState {
             return try factor(
                 .password(password), as: login, by: PasswordVerifier(environment: engine.environment, origin: origin),
                 wrong: .wrongCredentials, reading)
+        case .passkey(let response): return try passkey(response, reading)
         case .appCode(let code):
             // Only as a second factor: before the first proof the user is unknown.
             guard !transaction.proofs.isEmpty else { return unchanged }
@@ -88,6 +90,7 @@ extension HostedState {
         case .sentCode(let code): return try sentCode(code, reading)
         case .newPassword(let password, let repeated): return changePassword(password, repeated: repeated, reading)
         case .chooseAgain: return HostedStep { try chooseAgain() }
+        case .choose(.passkey): return HostedStep { try startPasskey() }
         case .choose(.push): return try startPush(reading)
         // The page of the choice has a field for the code.
         case .choose(.totp): return unchanged
@@ -95,6 +98,8 @@ extension HostedState {
         case .choose(.voice): return HostedStep { try sendCode(by: .voice) }
         case .choose(.email): return HostedStep { try sendCode(by: .email) }
         case .enroll: return try beginApp(reading)
+        case .enrollPasskey: return beginPasskey()
+        case .newPasskey(let response): return try confirmPasskey(response, reading)
         case .enrollPhone(let id): return beginPhone(id, reading)
         case .enrollCode(let channel): return beginCode(channel, reading)
         case .number(let text): return hosted.setupChannel.map { sendNumber(text, $0, reading) } ?? unchanged
@@ -201,12 +206,13 @@ extension HostedState {
                 writes = try Writes(effects, of: ended, user: nil) + ended.closingChallenge + [stored.writing(ended)]
             }
             let random = engine.environment.random
-            let next = try SignInTransaction(
+            var next = try SignInTransaction(
                 SignInRequest(
                     onPagesOf: application, server: transaction.server, scopes: transaction.scopes,
                     contextClasses: transaction.contextClasses),
                 answering: request, hosted: HostedSignIn(browser: hosted.browser.unproved, login: "", device: hosted.device),
                 random: random, now: now)
+            try next.acceptPasskey(snapshot.pagePasskeys, random)
             let token = try random.secret()
             return Plan(HostedAnswer(.redirect(token: token)), writes + [.put(try next.record()), .issue(next.stateTicket(token))])
         }

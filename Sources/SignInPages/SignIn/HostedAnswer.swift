@@ -79,8 +79,9 @@ package struct HostedRefusal: Sendable {
 package struct HostedPage: Sendable {
     /// The input that the page asks for, with its data.
     package enum Content: Sendable {
-        /// User name and password; only the password if the name is fixed.
-        case password(login: String, isLoginFixed: Bool, canRecover: Bool, canUnlock: Bool)
+        /// User name and password; only the password if the name is fixed. `passkey` are the WebAuthn options in JSON of a passkey that
+        /// replaces both; `nil` for none.
+        case password(login: String, isLoginFixed: Bool, canRecover: Bool, canUnlock: Bool, passkey: String? = nil)
         /// The user name for a recovery or unlock, and the channel of the code or link.
         case recover(isUnlock: Bool, channels: [CodeChannel], login: String)
         /// No input: a mail was sent if the account exists and has an address.
@@ -97,6 +98,8 @@ package struct HostedPage: Sendable {
         case recovered(RecoveryKind, signIn: String?)
         /// The second factor.
         case factors([HostedFactorChoice])
+        /// The signature of the user's passkey, with the WebAuthn options in JSON.
+        case passkey(options: String, hasOthers: Bool)
         /// The code that was sent to the phone number or mail address; `destination` is masked. The link in a mail is accepted too.
         case sentCode(CodeChannel, destination: String, hasOthers: Bool)
         /// Asks whether the user who received the mail is signing in.
@@ -105,6 +108,8 @@ package struct HostedPage: Sendable {
         case mailLinkAnswered(isApproved: Bool)
         /// The enrollment of a second factor. With an offer, the page shows the QR code of an authenticator app; without, only the choices.
         case enrollment(TOTPEnrollmentOffer?, choices: [HostedEnrollment])
+        /// The creation of a passkey, with the WebAuthn options in JSON.
+        case createPasskey(options: String, hasOthers: Bool)
         /// The number of a phone to enroll.
         case enrollNumber(CodeChannel)
         /// The code that was sent to the phone number or mail address to enroll; `destination` is masked.
@@ -156,6 +161,10 @@ package struct HostedPage: Sendable {
         case wrongNumber
         /// No messages are sent to the number's country.
         case foreignNumber
+        /// The passkey's signature is invalid, or its account cannot sign in.
+        case wrongPasskey
+        /// The new passkey is invalid, or the server does not accept it.
+        case passkeyNotCreated
     }
 
     package var content: Content
@@ -185,8 +194,8 @@ extension HostedPage.Content {
     fileprivate var followsSuccess: Bool {
         switch self {
         case .recovered, .recoveryMailed, .mailLinkAnswered, .consent, .device, .deviceDecided: true
-        case .password, .recover, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .factors, .sentCode, .mailLink,
-            .enrollment, .enrollNumber, .confirmNumber, .phone, .push, .newPassword:
+        case .password, .recover, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .factors, .passkey, .sentCode,
+            .mailLink, .enrollment, .createPasskey, .enrollNumber, .confirmNumber, .phone, .push, .newPassword:
             false
         }
     }
@@ -201,6 +210,7 @@ package struct HostedScope: Sendable {
 
 /// A second factor that has a button or a field on the pages. The cases are in the order in which a page offers them.
 package enum HostedFactor: String, Sendable, CaseIterable {
+    case passkey
     case push
     /// A code of an authenticator app.
     case totp = "code"
@@ -211,6 +221,7 @@ package enum HostedFactor: String, Sendable, CaseIterable {
 
     var kind: FactorKind {
         switch self {
+        case .passkey: .passkey
         case .push: .push
         case .totp: .totp
         case .sms: .sms
@@ -230,6 +241,8 @@ package struct HostedFactorChoice: Sendable, Equatable {
 /// The user's action on a page.
 package enum HostedAction: Sendable {
     case password(login: String, password: String)
+    /// Submits the response of a passkey: an `AuthenticationResponseJSON`.
+    case passkey(String)
     /// Submits a code of an authenticator app.
     case appCode(String)
     /// Submits a code that was sent.
@@ -242,6 +255,10 @@ package enum HostedAction: Sendable {
     /// Allows or denies the sign-in of a device.
     case device(isAllowed: Bool)
     case enroll
+    /// Starts the creation of a passkey.
+    case enrollPasskey
+    /// Submits a new passkey: a `RegistrationResponseJSON`.
+    case newPasskey(String)
     /// Starts the enrollment of a phone for push with an authenticator's app; `nil` for the first authenticator.
     case enrollPhone(authenticatorID: String?)
     /// Starts the enrollment of a phone or mail address for codes.
@@ -262,6 +279,7 @@ extension HostedAction: Redacted {
     package var description: String {
         switch self {
         case .password: "password"
+        case .passkey: "passkey"
         case .appCode: "code"
         case .sentCode: "sent code"
         case .chooseAgain: "choose again"
@@ -270,6 +288,8 @@ extension HostedAction: Redacted {
         case .consent: "consent"
         case .device(let isAllowed): isAllowed ? "allow device" : "deny device"
         case .enroll: "enroll"
+        case .enrollPasskey: "enroll passkey"
+        case .newPasskey: "new passkey"
         case .enrollPhone: "enroll phone"
         case .enrollCode(let channel): "enroll \(channel.rawValue)"
         case .number: "number"

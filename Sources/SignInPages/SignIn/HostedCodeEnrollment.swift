@@ -70,10 +70,7 @@ extension HostedState {
     }
 
     /// Whether a phone or mail address can be enrolled now.
-    func canEnroll(by channel: CodeChannel) -> Bool {
-        guard canEnroll, let user else { return false }
-        return snapshot.enrollable(for: user.value).contains(.code(channel))
-    }
+    func canEnroll(by channel: CodeChannel) -> Bool { enrollable.contains(.code(channel)) }
 
     /// The phone or mail address that awaits its code; `nil` for none, and after the expiry.
     var pendingCode: Enrollment? {

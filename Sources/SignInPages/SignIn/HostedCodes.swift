@@ -55,7 +55,7 @@ extension HostedState {
     func choices(of kinds: [FactorKind]) -> [HostedFactorChoice] {
         return HostedFactor.allCases.compactMap { factor in
             let own = enrollments.first { enrollment in
-                enrollment.factor == factor.kind && kinds.contains(enrollment.factor)
+                enrollment.factor == factor.kind && kinds.contains(enrollment.factor) && enrollment.passkey.map(isUsable) ?? true
             }
             return own.map { HostedFactorChoice(factor: factor, destination: $0.sentCode?.destination.masked) }
         }

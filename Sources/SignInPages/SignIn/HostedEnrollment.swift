@@ -6,9 +6,7 @@ internal import IdentityCore
 extension HostedState {
     /// Starts the setup, or starts it again with another secret.
     func beginApp(_ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
-        guard canEnroll, let user, let authentication = provedSoFar, snapshot.enrollable(for: user.value).contains(.app) else {
-            return unchanged
-        }
+        guard enrollable.contains(.app), let authentication = provedSoFar else { return unchanged }
         let setup: AuthenticatorAppSetup
         do {
             setup = try AuthenticatorAppSetup(authentication, reading.view, snapshot, engine.environment, now: now)
@@ -46,7 +44,8 @@ extension HostedState {
 
     /// Returns the page on which a second factor is set up.
     func enrollmentPage() throws -> HostedAnswer {
-        let choices = user.map { snapshot.enrollable(for: $0.value) } ?? []
+        let choices = enrollable
+        if let passkey = try newPasskeyPage(choices) { return passkey }
         if let phone = try phoneOffer() { return page(.phone(phone, canAddApp: choices.contains(.app))) }
         if let channel = hosted.setupChannel, choices.contains(.code(channel)) {
             if let code = pendingCode?.sentCode { return page(.confirmNumber(channel, destination: code.destination.masked)) }
@@ -66,6 +65,12 @@ extension HostedState {
     var canEnroll: Bool {
         guard transaction.end == nil, !transaction.proofs.isEmpty, let subject else { return false }
         return transaction.requirement(for: subject) == .enrollment
+    }
+
+    /// The factors that the user can set up now, in the order of the page.
+    var enrollable: [HostedEnrollment] {
+        guard canEnroll, let subject else { return [] }
+        return snapshot.enrollable(for: subject, in: transaction)
     }
 
     /// The proofs of this sign-in, in the form that the setup of an authenticator app needs; `nil` without a proof.

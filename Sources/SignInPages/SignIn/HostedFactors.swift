@@ -51,7 +51,7 @@ extension HostedState {
     }
 
     /// Returns the plan of a judged answer. The first proof binds the sign-in to the browser, which gets a new secret.
-    private func judged(
+    func judged(
         _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ writes: Writes, wrong: HostedSignIn.Notice, login: String
     ) throws -> Plan<HostedAnswer> {
         var (next, answer) = (next, onward)

@@ -77,7 +77,7 @@ extension HostedState {
             return page(
                 .password(
                     login: hosted.login, isLoginFixed: false, canRecover: recoveryPolicy(isUnlock: false) != nil,
-                    canUnlock: recoveryPolicy(isUnlock: true) != nil), notice: notice)
+                    canUnlock: recoveryPolicy(isUnlock: true) != nil, passkey: try firstPasskeyOptions()), notice: notice)
         }
         if canEnroll { return try enrollmentPage() }
         if passwordDue != nil {
@@ -90,7 +90,10 @@ extension HostedState {
         }
         let choices = choices(of: kinds)
         if let sent = sentCodePage(choices, notice: notice) { return sent }
+        if let passkey = try passkeyPage(choices, notice: notice) { return passkey }
         guard choices.isEmpty else { return page(.factors(choices), notice: notice) }
+        // Passkeys of an earlier RP ID cannot be used here.
+        guard kinds.contains(.password) else { return HostedAnswer(.refused(HostedRefusal(.over))) }
         return page(.password(login: subject.user.login, isLoginFixed: true, canRecover: false, canUnlock: false), notice: notice)
     }
 

@@ -9,7 +9,7 @@ extension HostedState {
     /// Starts the setup, or starts it again with another ticket. The previous ticket becomes invalid, and so does the grant for which a
     /// phone exchanged it.
     func beginPhone(_ authenticatorID: String?, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
-        guard canEnroll, let user = user?.value, let proof = transaction.proofs.last,
+        guard enrollable.contains(where: \.isPhone), let user = user?.value, let proof = transaction.proofs.last,
             let authenticator = snapshot.phoneAuthenticators(for: user).first(where: {
                 authenticatorID == nil || $0.id == authenticatorID
             })

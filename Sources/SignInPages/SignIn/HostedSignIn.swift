@@ -23,6 +23,10 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     enum Awaited: Sendable, Equatable, Codable {
         /// The code that was sent as the second factor.
         case sentCode(CodeChannel)
+        /// The signature of a passkey as the second factor.
+        case passkey
+        /// The registration of a new passkey, which must sign this challenge.
+        case newPasskey(PasskeyChallenge)
         /// The number of a phone to enroll.
         case number(CodeChannel)
         /// The first code of a factor to enroll; the channel is `nil` for an authenticator app.
@@ -58,18 +62,21 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var setupChannel: CodeChannel? {
         switch awaited {
         case .number(let channel), .setupCode(_, let channel?): channel
-        case .sentCode, .setupCode, nil: nil
+        case .sentCode, .passkey, .newPasskey, .setupCode, nil: nil
         }
     }
+
+    /// The challenge of the passkey that is being created; `nil` for none.
+    var newPasskey: PasskeyChallenge? { if case .newPasskey(let challenge) = awaited { challenge } else { nil } }
 
     /// The id of the enrollment that awaits its first code; `nil` for none.
     var setupEnrollmentID: String? { if case .setupCode(let id, _) = awaited { id } else { nil } }
 
-    /// Stops waiting for the code of a second factor.
+    /// Stops waiting for the code or passkey of a second factor.
     mutating func stopPresenting() {
         switch awaited {
-        case .sentCode: awaited = nil
-        case .number, .setupCode, nil: break
+        case .sentCode, .passkey: awaited = nil
+        case .newPasskey, .number, .setupCode, nil: break
         }
     }
 
@@ -77,8 +84,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     mutating func stopEnrolling() {
         notice = nil
         switch awaited {
-        case .number, .setupCode: awaited = nil
-        case .sentCode, nil: break
+        case .newPasskey, .number, .setupCode: awaited = nil
+        case .sentCode, .passkey, nil: break
         }
     }
 

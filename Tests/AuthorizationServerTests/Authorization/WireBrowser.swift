@@ -98,6 +98,8 @@ struct WireRelyingParty: Sendable {
         id: "legacy-app", redirectURI: "https://legacy.example.com/callback", secret: "legacy-app-secret-0123")
     static let pushingApp = WireRelyingParty(
         id: "pushing-app", redirectURI: "https://pushing.example.com/callback", secret: "pushing-app-secret-012")
+    /// An app that requires a passkey.
+    static let passkeyApp = WireRelyingParty(id: "passkey-app", redirectURI: "https://passkey.example.com/callback")
     static let staffApp = WireRelyingParty(
         id: "staff-web-app", redirectURI: "https://staff.example.com/callback", secret: "staff-app-secret-0123")
 

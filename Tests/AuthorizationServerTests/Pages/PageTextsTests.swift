@@ -51,7 +51,7 @@ struct PageTextsTests {
                 #expect(own.isEmpty, "\(file.lastPathComponent): \(own.map { $0.output[0].substring ?? "" })")
             }
             #expect(!source.contains("style=") && !source.contains("<style"), "\(file.lastPathComponent)")
-            #expect(source.matches(of: /<script[^>]*>/).allSatisfy { $0.output.contains("src=\"{{assets.script}}\"") })
+            #expect(source.matches(of: /<script[^>]*>/).allSatisfy { $0.output.contains(/src="\{\{assets\.(script|passkeys)\}\}"/) })
             #expect(!source.contains("http:") && !source.contains("https:") && !source.contains("\"//"), "\(file.lastPathComponent)")
         }
     }

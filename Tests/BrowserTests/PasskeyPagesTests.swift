@@ -1,0 +1,37 @@
+import AuthorizationServer
+import CountersignSandbox
+import TestSupport
+import Testing
+
+/// Tests passkeys on the hosted pages in a real browser with virtual authenticators, like `SignInPagesTests`. Browsers accept no IP address
+/// as an RP ID, so the sandbox has the host `localhost`.
+@Suite(
+    "Passkeys on the hosted pages, in Chromium", .serialized, .timeLimit(.minutes(10)),
+    .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
+struct PasskeyPagesTests {
+    @Test("A user creates a passkey after the password, and uses the passkey as the second factor of the next sign-in")
+    func secondFactor() async throws { try await use("second-factor") }
+
+    @Test("A passkey signs the user in without a user name and a password, by autofill and by the button of the first page")
+    func firstFactor() async throws { try await use("first-factor") }
+
+    @Test("After a cancelled passkey request, the page shows a message, and the user can try again or use the password")
+    func cancelled() async throws { try await use("cancelled") }
+
+    @Test("An authenticator without user verification is accepted as the second factor only")
+    func unverified() async throws { try await use("unverified") }
+
+    @Test("An unknown passkey and a copied passkey are refused on the first page without naming the user")
+    func refused() async throws { try await use("refused") }
+
+    @Test("Without scripts, the page of a passkey says that passkeys need JavaScript and leads to the other factors")
+    func withoutScripts() async throws { try await use("without-scripts") }
+
+    private func use(_ scenario: String) async throws {
+        let organization = OrgFile.sandboxDefault
+        let section = organization.contains("\npasskeys:") ? "" : "\npasskeys:\n  user_verification: preferred\n"
+        let sandbox = try await Sandbox.forTest(.init(host: "localhost", organization: organization + section))
+        try await ChromiumScript("passkey_pages.py").run(scenario, at: sandbox)
+        await sandbox.stop()
+    }
+}

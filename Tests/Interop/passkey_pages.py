@@ -1,0 +1,193 @@
+"""Creates and uses passkeys on the hosted pages of a sandbox with Chromium: passkey_pages.py SCENARIO ORIGIN FOLDER
+
+Virtual authenticators of the browser hold the passkeys (WebDriver Extension API of WebAuthn, by the Chrome DevTools Protocol).
+"""
+
+from pages_in_chromium import JANE, Browser, PageLooks, check, claims, play
+
+CANCELLED = "The passkey request was cancelled or timed out."
+REFUSED = "Your passkey was not accepted."
+
+
+class Authenticator:
+    """An authenticator of a browser. It verifies its user and holds passkeys that can be found without their ids."""
+
+    def __init__(self, browser, **options):
+        self.driver = browser.driver
+        self.call("enable")
+        self.id = None
+        self.id = self.call("addVirtualAuthenticator", options={
+            "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+            "isUserVerified": True, "automaticPresenceSimulation": True} | options)["authenticatorId"]
+
+    def call(self, command, **parameters):
+        if command not in ("enable", "addVirtualAuthenticator"):
+            parameters["authenticatorId"] = self.id
+        return self.driver.execute_cdp_cmd(f"WebAuthn.{command}", parameters)
+
+    def credential(self):
+        credentials = self.call("getCredentials")["credentials"]
+        check(len(credentials) == 1, f"not one passkey: {len(credentials)}")
+        return credentials[0]
+
+    def replace(self, **changes):
+        """Replaces the passkey by a changed one."""
+        credential = self.credential() | changes
+        self.call("clearCredentials")
+        self.call("addCredential", credential=credential)
+
+
+def without_autofill(browser):
+    """A virtual authenticator answers a request for autofill at once, without the user's choice. Afterwards, only the buttons ask."""
+    browser.driver.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument",
+        {"source": "PublicKeyCredential.isConditionalMediationAvailable = async () => false"})
+
+
+def enroll(browser, looks=None):
+    """Signs in with the password, and creates a passkey."""
+    browser.begin()
+    browser.page("Sign in")
+    if looks:
+        looks.see("sign-in")
+    browser.password()
+    browser.page("Set up a second factor")
+    if looks:
+        looks.see("choice")
+    browser.button("Passkey").click()
+    browser.page("Create a passkey")
+    check(not [e for e in browser.all("[data-without-scripts]") if e.is_displayed()], "the hint for browsers without scripts is shown")
+    if looks:
+        looks.see("create")
+    browser.button("Create a passkey").click()
+    return browser.signed_in()
+
+
+def second_factor(browser):
+    """Jane creates a passkey after the password. At the next sign-in, it is her second factor."""
+    looks = PageLooks(browser)
+    without_autofill(browser)
+    Authenticator(browser)
+    check(set(claims(enroll(browser, looks))["amr"]) == {"pwd", "pop", "mfa"}, "not two factors")
+    browser.begin(prompt="login")
+    browser.password()
+    browser.page("Verify your identity")
+    browser.button("Use your passkey").click()
+    browser.page("Use your passkey")
+    looks.see("use")
+    browser.button("Continue").click()
+    check(set(claims(browser.signed_in())["amr"]) == {"pwd", "pop", "mfa"}, "not two factors")
+
+
+def first_factor(browser):
+    """The passkey replaces user name and password: by autofill, and by the button."""
+    Authenticator(browser)
+    browser.begin()
+    browser.page("Sign in")
+    check(browser.one("#username").get_attribute("autocomplete") == "username webauthn", "the field does not offer passkeys")
+    jane = claims(enroll(browser))["sub"]
+    browser.begin(prompt="login")
+    tokens = browser.signed_in()
+    check(set(claims(tokens)["amr"]) == {"pop", "mfa"}, f"not by autofill: {claims(tokens)['amr']}")
+    without_autofill(browser)
+    browser.begin(prompt="login")
+    browser.page("Sign in")
+    browser.button("Sign in with a passkey").click()
+    tokens = browser.signed_in()
+    check(set(claims(tokens)["amr"]) == {"pop", "mfa"} and claims(tokens)["sub"] == jane, claims(tokens))
+
+
+def cancelled(browser):
+    """A request without a result shows a message, and the user can try again."""
+    looks = PageLooks(browser)
+    without_autofill(browser)
+    authenticator = Authenticator(browser)
+    enroll(browser)
+    passkey = authenticator.credential()
+    authenticator.call("clearCredentials")
+    browser.begin(prompt="login")
+    browser.page("Sign in")
+    browser.button("Sign in with a passkey").click()
+    browser.notice(CANCELLED)
+    looks.see("sign-in-cancelled")
+    browser.password()
+    browser.button("Use your passkey").click()
+    browser.page("Use your passkey")
+    browser.button("Continue").click()
+    browser.notice(CANCELLED)
+    looks.see("cancelled")
+    authenticator.call("addCredential", credential=passkey)
+    browser.button("Continue").click()
+    browser.signed_in()
+
+
+def unverified(browser):
+    """An authenticator that cannot verify its user is a second factor. It cannot replace the password."""
+    without_autofill(browser)
+    Authenticator(browser, hasUserVerification=False, isUserVerified=False)
+    check(set(claims(enroll(browser))["amr"]) == {"pwd", "pop", "mfa"}, "not two factors")
+    browser.begin(prompt="login")
+    browser.page("Sign in")
+    browser.button("Sign in with a passkey").click()
+    browser.notice(CANCELLED)
+    browser.password()
+    browser.button("Use your passkey").click()
+    browser.page("Use your passkey")
+    browser.button("Continue").click()
+    browser.signed_in()
+
+
+def refused(browser):
+    """A passkey that the server does not know, and a copy whose counter is behind."""
+    looks = PageLooks(browser)
+    without_autofill(browser)
+    authenticator = Authenticator(browser)
+    enroll(browser)
+    right = authenticator.credential()
+    other = Browser()
+    without_autofill(other)
+    stranger = Authenticator(other)
+    stranger.call("addCredential", credential=right | {"credentialId": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="})
+    other.begin()
+    other.page("Sign in")
+    other.button("Sign in with a passkey").click()
+    other.notice(REFUSED)
+    check(JANE not in other.driver.page_source, "the page names the user")
+    other.quit()
+    # Two sign-ins with the passkey, then one with the counter of the first.
+    for _ in range(2):
+        browser.begin(prompt="login")
+        browser.page("Sign in")
+        browser.button("Sign in with a passkey").click()
+        browser.signed_in()
+    check(authenticator.credential()["signCount"] > right["signCount"] + 1, "the authenticator does not count")
+    authenticator.replace(signCount=right["signCount"])
+    browser.begin(prompt="login")
+    browser.page("Sign in")
+    browser.button("Sign in with a passkey").click()
+    browser.notice(REFUSED)
+    looks.see("refused")
+
+
+def without_scripts(_):
+    """Without scripts the first page has no passkey, and the page of a passkey names what is missing and leads to the other factors."""
+    browser = Browser(scripts=False)
+    browser.begin()
+    browser.page("Sign in")
+    check(not browser.one("form[data-passkey]").is_displayed(), "a button without effect is shown")
+    browser.password()
+    browser.button("Passkey").click()
+    browser.page("Create a passkey")
+    check("Passkeys need JavaScript." in browser.text(), browser.text())
+    check(not [b for b in browser.all("button") if b.text == "Create a passkey"], "a button without effect is shown")
+    browser.button("Try another way").click()
+    browser.page("Set up a second factor")
+    browser.quit()
+
+
+SCENARIOS = {
+    "second-factor": second_factor, "first-factor": first_factor, "cancelled": cancelled, "unverified": unverified, "refused": refused,
+    "without-scripts": without_scripts}
+
+if __name__ == "__main__":
+    play(SCENARIOS)
