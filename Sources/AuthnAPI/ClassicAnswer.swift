@@ -1,6 +1,7 @@
 package import Foundation
 package import IdentityCore
 internal import JOSE
+package import WebAuthn
 
 /// The response to the client after a step.
 package struct ClassicAnswer: Sendable {
@@ -52,8 +53,18 @@ package struct ClassicTransaction: Sendable {
         case waiting = "WAITING"
         /// The user denied the push, or picked a wrong number.
         case rejected = "REJECTED"
-        /// The push or the enrollment of the phone expired without an answer.
+        /// The push, the challenge of a passkey, or the enrollment of the phone expired without an answer.
         case timeout = "TIMEOUT"
+        /// A passkey must sign the challenge.
+        case challenge = "CHALLENGE"
+    }
+
+    /// The passkeys that can sign a challenge.
+    package enum ChallengeType: String, Sendable {
+        /// The passkey that the user chose.
+        case factor = "FACTOR"
+        /// Every passkey of the user.
+        case factorType = "FACTOR_TYPE"
     }
 
     /// The action of the link `next`.
@@ -94,6 +105,10 @@ package struct ClassicTransaction: Sendable {
     package var factors: [ClassicFactor]?
     /// The chosen factor, or the factor that is being enrolled; `nil` in other statuses.
     package var factor: ClassicFactor?
+    /// The passkeys that can sign the challenge; `nil` without a challenge of passkeys.
+    package var challengeType: ChallengeType?
+    /// The challenge for every passkey in ``factors``; `nil` for none.
+    package var challenge: ClassicPasskeyChallenge?
     /// The rules for a new password; `nil` if none is requested.
     package var passwordPolicy: PasswordPolicy?
     /// The days until the password expires; `nil` unless it expires soon.
@@ -144,17 +159,23 @@ package struct ClassicFactor: Sendable {
     package var profile: [String: String]
     /// The number that the user must choose on the device; `nil` if none is requested now.
     package var correctAnswer: Int?
+    /// The challenge that the passkey must sign; `nil` for none.
+    package var challenge: ClassicPasskeyChallenge?
     /// The policy for the enrollment of the factor; `nil` outside a list of factors to enroll.
     package var enrolling: ClassicPolicy.Enrolling?
     /// Whether the user has enrolled the factor.
     package var isSetUp = true
-    /// The data by which an authenticator app or a phone is enrolled; `nil` for other factors and after the enrollment.
+    /// The number of the user's passkeys and its maximum; `nil` outside a list of factors to enroll, and for factors of which a user has one.
+    package var count: (enrolled: Int, maximum: Int)?
+    /// The data by which an app, a phone or a passkey is enrolled; `nil` for other factors and after the enrollment.
     package var activation: ClassicActivation?
 }
 
-/// The data by which an authenticator app or a phone is enrolled (Documentation/Protocol/Authn.md §5.4 and §5.5).
+/// The data by which a factor is enrolled (Documentation/Protocol/Authn.md §5.4, §5.5 and §5.10).
 package struct ClassicActivation: Sendable {
-    /// The secret of an authenticator app in Base32; `nil` for a phone.
+    /// The options for the client's authenticator; `nil` unless a passkey is enrolled.
+    package var passkey: CreationOptions?
+    /// The secret of an authenticator app in Base32; `nil` for other factors.
     package var secret: String?
     /// The last path component of the QR code's URL, which is secret; `nil` if there is no QR code.
     package var pictureToken: String?
@@ -165,6 +186,15 @@ package struct ClassicActivation: Sendable {
 }
 
 extension ClassicActivation: Redacted {}
+
+/// The challenge that a passkey must sign (Documentation/Protocol/Authn.md §5.11).
+package struct ClassicPasskeyChallenge: Sendable {
+    /// The challenge in base64url.
+    package var challenge: String
+    /// The relying party's id.
+    package var rpID: String
+    package var userVerification: UserVerification
+}
 
 /// The options for a device that replaces the second factor (Documentation/Protocol/Authn.md §2.3).
 package struct ClassicRemembering: Sendable {

@@ -1,6 +1,7 @@
 internal import Foundation
 package import IdentityCore
 internal import Store
+internal import WebAuthn
 
 /// The start of an enrollment, decided on one read of the store.
 private enum SetupStep: Sendable {
@@ -9,6 +10,7 @@ private enum SetupStep: Sendable {
     case phone(PhoneSetup)
     case token(TokenMethod, ClassicPolicy.Factor)
     case app(AuthenticatorAppSetup, TOTPProvider)
+    case passkey(PasskeySetup)
 }
 
 /// The confirmation of an enrollment, decided on one read of the store.
@@ -19,6 +21,7 @@ private enum ActivationStep: Sendable {
     case phone(PhoneSetup)
     case code(Enrollment, String)
     case app(Enrollment, Writes)
+    case passkey(PendingPasskey, PasskeySetup, RegistrationResponse)
 }
 
 /// The enrollment of a factor in a classic sign-in (Documentation/Protocol/Authn.md §4.5 and §4.6). The proofs of the sign-in permit it.
@@ -45,15 +48,17 @@ extension Engine {
             case .app(let setup, let provider):
                 let (offer, writes) = try setup.offer(of: provider)
                 return try state.begin(offer.id, writes)
+            case .passkey(let setup): return try state.begin(setup)
             }
         }
     }
 
     private func setup(_ request: ClassicEnrollmentRequest, _ state: ClassicState, _ view: any StoreView) throws -> SetupStep {
         try state.require(.factorEnroll)
-        if ["webauthn", "u2f", "web"].contains(request.type) { throw ClassicRefusal.notSupported }
+        if ["u2f", "web"].contains(request.type) { throw ClassicRefusal.notSupported }
         let factor = state.offered.first { $0.wireName.type == request.type && $0.wireName.provider == request.provider }
-        guard let factor, !state.held.contains(factor) else {
+        // A user can have several passkeys.
+        guard let factor, factor == .webauthn || !state.held.contains(factor) else {
             throw ClassicRefusal.invalid(
                 "factorEnrollRequest", ["factorType: This factor is set up already, or cannot be set up. Choose one of those listed."])
         }
@@ -65,6 +70,7 @@ extension Engine {
             guard let key = request.question, let answer = request.answer else { throw ClassicRefusal.missing("answer") }
             return .question(key: key, answer: answer)
         }
+        if factor == .webauthn { return .passkey(try state.passkeySetup()) }
         if factor == .push { return .phone(try phoneSetup(state, methodID: nil)) }
         if let provider = factor.tokenProvider { return .token(try token(of: provider, request, state), factor) }
         do {
@@ -75,14 +81,20 @@ extension Engine {
         }
     }
 
-    /// Confirms a new factor by its code, and enrolls it. For a phone, it renews an expired QR code.
-    /// - Returns: The state; or a refusal: `E0000068` for a wrong code, `E0000047` for too many codes.
+    /// Confirms a new factor by its code, or a passkey by its registration, and enrolls it. For a phone, it renews an expired QR code.
+    /// - Returns: The state; or a refusal: `E0000068` for a wrong code or registration, `E0000047` for too many.
     package func classicActivate(
-        factorID: String, passCode: String?, stateToken: String, context: RequestContext
+        factorID: String, passCode: String?, registration: ClassicRegistration? = nil, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { [self] state, view in
-            try activation(factorID, passCode, state, view)
-        } decide: { [self] state, step in
+            guard let pending = state.pendingPasskey(in: state.transaction) else {
+                return try activation(factorID, passCode, state, view)
+            }
+            return try self.registration(of: pending, factorID, registration, state, view)
+        } check: { _, step -> Check<Result<VerifiedPasskey, PasskeyFailure>>? in
+            guard case .passkey(let pending, let setup, let response) = step else { return nil }
+            return setup.check(response, to: pending.challenge)
+        } decide: { [self] state, step, verdict in
             switch step {
             case .shownPhone: return try state.show(state.transaction)
             case .phone(let setup): return try state.begin(setup)
@@ -90,6 +102,7 @@ extension Engine {
             case .app(let pending, let writes):
                 let verifier = TOTPVerifier(environment: environment, enrollments: [], now: context.now)
                 return try state.setUp(verifier, as: .of(pending) ?? .totp, writes)
+            case .passkey(let pending, let setup, _): return try state.setUp(pending, setup, verdict)
             }
         }
     }
@@ -104,11 +117,7 @@ extension Engine {
         }
         guard let pending = state.pending?.enrollment, pending.classicID == factorID else { throw ClassicRefusal.unknownFactor }
         guard let passCode else { throw ClassicRefusal.missing("passCode") }
-        try countClassicAttempt(state)
-        if !state.isRepeated {
-            let tries = rateLimiter.count(.challenge(pending.id), limit: Self.mostActivations, now: state.context.now)
-            guard tries.isAdmitted else { throw ClassicRefusal.tooManyRequests(tries, reason: "activation codes") }
-        }
+        try countActivation(of: pending.id, state)
         guard pending.totp != nil else { return .code(pending, passCode) }
         guard let authentication = state.provedSoFar else { throw ClassicRefusal.invalidToken("authn: nothing is proved") }
         do {
@@ -120,7 +129,31 @@ extension Engine {
         }
     }
 
-    /// The maximum number of codes per minute to activate a factor.
+    private func registration(
+        of pending: PendingPasskey, _ factorID: String, _ registration: ClassicRegistration?, _ state: ClassicState, _ view: any StoreView
+    ) throws -> ActivationStep {
+        try state.require(.factorEnrollActivate)
+        guard pending.id == factorID else { throw ClassicRefusal.unknownFactor }
+        guard let registration else { throw ClassicRefusal.missing("attestation") }
+        try countActivation(of: pending.id, state)
+        let response: RegistrationResponse
+        do throws(WebAuthnError) {
+            response = try RegistrationResponse(
+                clientDataJSON: registration.clientData, attestationObject: registration.attestation)
+        } catch { throw ClassicRefusal.wrongPasskey("passkey: \(error)") }
+        guard try !view.hasPasskey(response.id) else { throw ClassicRefusal.wrongPasskey("passkey: the credential is registered") }
+        return .passkey(pending, try state.passkeySetup(), response)
+    }
+
+    /// Counts an attempt to activate a factor, once per request; throws ``ClassicRefusal`` over the limit.
+    private func countActivation(of factorID: String, _ state: ClassicState) throws {
+        try countClassicAttempt(state)
+        guard !state.isRepeated else { return }
+        let tries = rateLimiter.count(.challenge(factorID), limit: Self.mostActivations, now: state.context.now)
+        guard tries.isAdmitted else { throw ClassicRefusal.tooManyRequests(tries, reason: "activation codes") }
+    }
+
+    /// The maximum number of attempts per minute to activate a factor.
     private static let mostActivations = 5
 
     /// Returns the content of the QR code that enrolls an app or a phone; `nil` for an unknown or expired QR code. `token` is the last

@@ -81,6 +81,13 @@ extension ClassicRefusal {
         code: "E0000068", status: 403, summary: "Invalid Passcode/Answer",
         causes: ["The code or the answer is wrong. Check it and try again."], reason: "authn: wrong code")
 
+    /// Returns the refusal of every invalid response of a passkey. Only `reason` differs.
+    static func wrongPasskey(_ reason: String = "authn: wrong passkey") -> ClassicRefusal {
+        ClassicRefusal(
+            code: "E0000068", status: 403, summary: "Invalid Passcode/Answer",
+            causes: ["The passkey could not be verified. Try again, or choose another factor."], reason: reason)
+    }
+
     static let replayedCode = ClassicRefusal(
         code: "E0000082", status: 403, summary: "The code was used before.", causes: ["Wait until another code is shown, and enter that."],
         reason: "authn: code was used")

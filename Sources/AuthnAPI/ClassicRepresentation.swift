@@ -23,10 +23,17 @@ extension ClassicState {
                     uniqueKeysWithValues: pushes.map { ($0, classic.autoPush?.contains($0) ?? false) })
             }
         case .factorChallenge:
-            guard let selected = selected(in: transaction) else { break }
-            shown.factor = factor(selected)
             shown.remembering = remembering
             shown.canReturn = true
+            guard let selected = selected(in: transaction) else {
+                showPasskeys(in: &shown, transaction)
+                break
+            }
+            shown.factor = factor(selected)
+            if selected.passkey != nil {
+                showPasskey(in: &shown, transaction)
+                break
+            }
             shown.factorResult = result(of: selected, in: transaction)
             shown.canResend = selected.push != nil || selected.sentCode != nil
             shown.next = shown.factorResult == .waiting ? .poll : .verify
@@ -58,6 +65,10 @@ extension ClassicState {
             shown.factorResult = shown.factor?.activation?.result
             shown.canReturn = true
             shown.next = shown.factorResult == .waiting ? .pollActivation : .activate
+        case .factorEnrollActivate where pendingPasskey(in: transaction) != nil:
+            shown.factor = pendingPasskey(in: transaction).flatMap(passkeyFactor)
+            shown.canReturn = true
+            shown.next = .activate
         case .factorEnrollActivate:
             shown.factor = pending?.factor(self)
             shown.canReturn = true
@@ -73,6 +84,8 @@ extension ClassicState {
         ClassicPolicy.Factor.allCases.filter { factor in
             // A security question does not count as a second factor that the policy requires.
             if factor == .question, asked == .enrollment { return false }
+            // With another factor, the user could not meet a policy that requires a passkey.
+            if factor != .webauthn, asked == .enrollment, subject.decision.assurance == .phishingResistant { return false }
             return policy.enrolling(factor) != .notAllowed
         }
     }
@@ -83,6 +96,7 @@ extension ClassicState {
             var factor = ClassicFactor(type: choice.wireName.type, provider: choice.wireName.provider, profile: [:])
             factor.enrolling = policy.enrolling(choice)
             factor.isSetUp = held.contains(choice)
+            if choice == .webauthn { factor.count = (passkeyCount, PasskeySetup.most) }
             return factor
         }
     }
@@ -98,6 +112,9 @@ extension ClassicState {
         }
         if let question = enrollment.question { return factor(["question": question.key, "questionText": question.text]) }
         if let token = enrollment.token { return factor(["credentialId": token.credentialID]) }
+        if let passkey = enrollment.passkey {
+            return factor(["credentialId": passkey.credentialID, "authenticatorName": passkey.name])
+        }
         if let hotp = enrollment.hotp { return factor(["credentialId": hotp.credentialID]) }
         var profile = ["credentialId": user.value.login]
         guard let push = enrollment.push else { return factor(profile) }
@@ -136,6 +153,7 @@ extension ClassicPolicy.Factor {
         case .rsa: ("token", "RSA")
         case .symantec: ("token", "SYMANTEC")
         case .hotp: ("token:hotp", "CUSTOM")
+        case .webauthn: ("webauthn", "FIDO")
         default: (rawValue, "OKTA")
         }
     }

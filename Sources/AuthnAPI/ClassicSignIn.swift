@@ -13,10 +13,12 @@ struct ClassicSignIn: Sendable, Equatable, Codable {
     var autoPush: [String]?
     /// The user's new choice of automatic pushes, which applies once the push is approved; `nil` for no change.
     var autoPushChoice: Bool?
-    /// The id of the factor that the user selected; `nil` for none.
+    /// The id of the factor that the user selected, or ``passkeysByType``; `nil` for none.
     var selected: String?
     /// The id of the enrollment that awaits its confirmation; `nil` for none, and for a phone that is enrolled for push.
     var enrolling: String?
+    /// The passkey that awaits its registration; `nil` for none.
+    var passkey: PendingPasskey?
 
     /// Reads the state of a sign-in; `nil` if the sign-in does not use the classic API.
     init?(_ door: DoorState?) {

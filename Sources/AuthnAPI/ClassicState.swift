@@ -84,7 +84,7 @@ struct ClassicState: Sendable {
         case nil: break
         }
         return switch transaction.requirement(for: subject) {
-        case .factor: selected(in: transaction) == nil ? .factorRequired : .factorChallenge
+        case .factor: selected(in: transaction) == nil && !hasSelectedByType(in: transaction) ? .factorRequired : .factorChallenge
         case .newPassword(.expired): .passwordExpired
         case .newPassword(.endsSoon): .passwordWarn
         case .enrollment, .enrollmentOffer: isEnrolling(transaction) ? .factorEnrollActivate : .factorEnroll
@@ -94,6 +94,7 @@ struct ClassicState: Sendable {
 
     private func isEnrolling(_ transaction: SignInTransaction) -> Bool {
         pending.map { $0.enrollment.id == transaction.classic?.enrolling } ?? false || transaction.phone != nil
+            || pendingPasskey(in: transaction) != nil
     }
 
     /// The user's factors that meet the current requirement.

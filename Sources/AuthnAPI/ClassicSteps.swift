@@ -21,9 +21,11 @@ extension Engine {
                 closing = next.closingChallenge
                 next.withdrawChallenge(now: context.now)
                 next.classic?.selected = nil
+                next.passkeyChallenge = nil
             } else {
                 closing = [state.pending?.enrollment.removal].compactMap(\.self) + next.closingPhone
                 next.classic?.enrolling = nil
+                next.classic?.passkey = nil
                 next.phone = nil
             }
             return try state.show(next, writes: Writes(closing))

@@ -12,6 +12,8 @@ package struct ClassicProof: Sendable {
     package var remembersDevice: Bool = false
     /// Whether the client starts this push automatically from now on; `nil` for no change.
     package var autoPush: Bool?
+    /// The signature of a passkey; `nil` for none.
+    package var assertion: PasskeyAssertion?
 }
 
 extension ClassicProof {
@@ -22,7 +24,9 @@ extension ClassicProof {
 }
 
 extension ClassicProof: Redacted {
-    package var description: String { "ClassicProof(passCode: \(passCode != nil), answer: \(answer != nil))" }
+    package var description: String {
+        "ClassicProof(passCode: \(passCode != nil), answer: \(answer != nil), assertion: \(assertion != nil))"
+    }
 }
 
 /// The action of a request for a factor, decided on one read of the store.
@@ -42,6 +46,15 @@ private struct FactorStep: Sendable {
     let action: Action
 }
 
+/// The action of a request for a factor or for passkeys.
+private enum VerifyStep: Sendable {
+    case factor(FactorStep)
+    /// Starts a challenge for the passkeys that the path names.
+    case challenge([Enrollment])
+    /// Verifies a signature of one of the passkeys that the path names.
+    case assertion(PasskeyAssertion, [Enrollment])
+}
+
 /// Challenging, verifying and polling a factor (Documentation/Protocol/Authn.md §4.7 and §4.8).
 extension Engine {
     /// Starts a challenge, verifies an answer, or polls a pending push.
@@ -51,14 +64,27 @@ extension Engine {
         factorID: String, _ proof: ClassicProof, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, asksForPush: factorID.hasPrefix(PushMethod.idPrefix), context: context) { [self] state, view in
-            if factorID == "webauthn" { throw ClassicRefusal.notSupported }
-            let factor = try state.presentable(factorID)
-            return FactorStep(factor: factor, action: try action(on: factor, proof, state, view))
+            try step(factorID, proof, state, view)
         } check: { [self] state, step in
-            try check(step, state)
+            if case .factor(let step) = step { try check(step, state) } else { nil }
         } decide: { [self] state, step, verdict in
-            try plan(step, proof, verdict?.get(), state)
+            switch step {
+            case .factor(let step): try plan(step, proof, verdict?.get(), state)
+            case .challenge(let passkeys): try state.challenge(passkeys, selecting: factorID)
+            case .assertion(let assertion, let passkeys):
+                try state.answer(assertion, of: passkeys, remembers: proof.remembersDevice)
+            }
         }
+    }
+
+    private func step(_ name: String, _ proof: ClassicProof, _ state: ClassicState, _ view: any StoreView) throws -> VerifyStep {
+        guard let passkeys = try state.passkeys(named: name) else {
+            let factor = try state.presentable(name)
+            return .factor(FactorStep(factor: factor, action: try action(on: factor, proof, state, view)))
+        }
+        guard let assertion = proof.assertion else { return .challenge(passkeys) }
+        try countClassicAttempt(state)
+        return .assertion(assertion, passkeys)
     }
 
     /// Sends a code or a push again.
@@ -172,6 +198,7 @@ extension Engine {
         start.enrollmentID = factor.id
         start.transaction = start.transaction.extended(now: state.context.now) ?? start.transaction
         start.transaction.classic?.selected = factor.classicID
+        start.transaction.passkeyChallenge = nil
         start.transaction.classic?.autoPushChoice = autoPush ?? state.classic.autoPushChoice
         do {
             return try plan(start, application: state.application, snapshot: state.snapshot, context: state.context, view)
@@ -212,12 +239,13 @@ extension ClassicState {
         }.refusingOverload(context)
     }
 
-    /// Plans the selection of a factor. A pending push becomes invalid.
+    /// Plans the selection of a factor. A pending push and the challenge of a passkey become invalid.
     fileprivate func select(_ factor: Enrollment, _ writes: Writes = Writes()) throws -> ClassicPlan {
         var next = transaction
         let closing = next.closingChallenge
         next.withdrawChallenge(now: context.now)
         next.classic?.selected = factor.classicID
+        next.passkeyChallenge = nil
         return try show(next, writes: Writes(closing) + writes)
     }
 
@@ -265,11 +293,11 @@ extension ClassicSignIn {
 extension ClassicState {
     /// Returns the factor with this id; throws ``ClassicRefusal`` if the user cannot present it now.
     func presentable(_ factorID: String) throws(ClassicRefusal) -> Enrollment {
-        switch status(of: transaction) {
-        case .factorRequired?, .factorChallenge?: break
-        case let other: throw .notAllowed(in: other?.rawValue ?? "none")
-        }
+        try requirePresenting()
         guard let factor = presentable.first(where: { $0.classicID == factorID }) else { throw .unknownFactor }
         return factor
     }
+
+    /// Checks that the sign-in asks for a factor; throws ``ClassicRefusal`` otherwise.
+    func requirePresenting() throws(ClassicRefusal) { try require(.factorRequired, .factorChallenge) }
 }

@@ -30,6 +30,13 @@ struct AuthnBody: Sendable {
         return text
     }
 
+    /// Returns the bytes of a string in base64 or base64url; `nil` if it is absent or null. Throws `E0000001` for anything else.
+    func bytes(_ name: String, in object: String) throws(ClassicRefusal) -> [UInt8]? {
+        guard let text = try text(name, in: object) else { return nil }
+        guard let bytes = PasskeyAssertion.decode(text) else { throw .invalid(object, ["\(name): The member must be base64."]) }
+        return bytes
+    }
+
     func option(_ name: String) -> Bool { json["options"]?[name]?.boolValue ?? false }
 
     var deviceToken: String? { json["context"]?["deviceToken"]?.stringValue }

@@ -59,7 +59,7 @@ extension Endpoint {
                 let proof = ClassicProof(
                     passCode: try body.text("passCode", in: "factorVerifyRequest"),
                     answer: try body.text("answer", in: "factorVerifyRequest"), remembersDevice: query?["rememberDevice"] == "true",
-                    autoPush: query?["autoPush"].flatMap { Bool($0) })
+                    autoPush: query?["autoPush"].flatMap { Bool($0) }, assertion: try assertion(body))
                 return try await engine.classicVerify(
                     factorID: call.parameter(0), proof, stateToken: body.stateToken(), context: call.request.context
                 ).get()
@@ -86,7 +86,7 @@ extension Endpoint {
             post(.activateFactor) { call, body in
                 try await engine.classicActivate(
                     factorID: call.parameter(0), passCode: body.text("passCode", in: "factorActivateRequest"),
-                    stateToken: body.stateToken(), context: call.request.context
+                    registration: registration(body), stateToken: body.stateToken(), context: call.request.context
                 ).get()
             },
             post(.changePassword) { call, body in
@@ -161,6 +161,31 @@ extension Endpoint {
         enrollment.nextPassCode = try body.text("nextPassCode", in: object)
         enrollment.replacesPhone = replacesPhone
         return enrollment
+    }
+
+    /// Returns the signature of a passkey; `nil` if the body contains none.
+    private static func assertion(_ body: AuthnBody) throws(ClassicRefusal) -> PasskeyAssertion? {
+        let object = "factorVerifyRequest"
+        let parts = [
+            ("clientData", try body.bytes("clientData", in: object)),
+            ("authenticatorData", try body.bytes("authenticatorData", in: object)),
+            ("signatureData", try body.bytes("signatureData", in: object)),
+        ]
+        guard parts.contains(where: { $0.1 != nil }) else { return nil }
+        if let missing = parts.first(where: { $0.1 == nil }) { throw .missing(missing.0) }
+        return PasskeyAssertion(clientData: parts[0].1 ?? [], authenticatorData: parts[1].1 ?? [], signature: parts[2].1 ?? [])
+    }
+
+    /// Returns the registration of a passkey; `nil` if the body contains none.
+    private static func registration(_ body: AuthnBody) throws(ClassicRefusal) -> ClassicRegistration? {
+        let object = "factorActivateRequest"
+        let attestation = try body.bytes("attestation", in: object)
+        let clientData = try body.bytes("clientData", in: object)
+        switch (attestation, clientData) {
+        case (let attestation?, let clientData?): return ClassicRegistration(clientData: clientData, attestation: attestation)
+        case (nil, nil): return nil
+        default: throw .missing(attestation == nil ? "attestation" : "clientData")
+        }
     }
 
     private static func sendActivation(

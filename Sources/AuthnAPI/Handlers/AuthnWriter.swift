@@ -2,6 +2,7 @@ internal import Foundation
 internal import IdentityCore
 internal import JOSE
 package import ServerHTTP
+internal import WebAuthn
 
 /// Serializes sign-in states of the classic API (Documentation/Protocol/Authn.md §1.4, §2.1 to §2.4 and §7.2). Links are absolute, on the
 /// configured origin.
@@ -24,6 +25,8 @@ struct AuthnWriter: Sendable {
         members["recoveryToken"] = transaction.recoveryToken.map(JSONValue.string)
         members["recoveryType"] = transaction.recoveryType.map(JSONValue.string)
         members["factorType"] = transaction.recoveryChannel.map { .string(Self.name(of: $0)) }
+        members["challengeType"] = transaction.challengeType.map { .string($0.rawValue) }
+        if transaction.challengeType == .factorType { members["factorType"] = "webauthn" }
         members["factorResult"] = transaction.factorResult.map { .string($0.rawValue) }
         let embedded = embedded(transaction)
         // The response must not reveal whether the account exists.
@@ -36,7 +39,9 @@ struct AuthnWriter: Sendable {
     private func embedded(_ transaction: ClassicTransaction) -> [String: JSONValue] {
         var embedded: [String: JSONValue] = [:]
         embedded["user"] = transaction.user.map { json($0, question: transaction.recoveryQuestion) }
-        embedded["factors"] = transaction.factors.map { .array($0.map { json($0, of: transaction.user, isChoice: true) }) }
+        let isChoice = transaction.status != .factorChallenge
+        embedded["factors"] = transaction.factors.map { .array($0.map { json($0, of: transaction.user, isChoice: isChoice) }) }
+        embedded["challenge"] = transaction.challenge.map(json)
         embedded["factor"] = transaction.factor.map { json($0, of: transaction.user) }
         embedded["policy"] =
             transaction.remembering.map(json) ?? transaction.passwordPolicy.map { json($0, expireDays: transaction.passwordExpireDays) }
@@ -66,7 +71,16 @@ struct AuthnWriter: Sendable {
         if let enrolling = factor.enrolling {
             members["enrollment"] = .string(enrolling.rawValue)
             members["status"] = factor.isSetUp ? "ACTIVE" : "NOT_SETUP"
-            if !factor.isSetUp {
+            if let count = factor.count {
+                let minimum: Int64 = enrolling == .required ? 1 : 0
+                members["policy"] = [
+                    "enrollment": [
+                        "enrolled": .integer(Int64(count.enrolled)), "minimum": .integer(minimum),
+                        "maximum": .integer(Int64(count.maximum)),
+                    ]
+                ]
+            }
+            if factor.count.map({ $0.enrolled < $0.maximum }) ?? !factor.isSetUp {
                 var links: JSONValue = ["enroll": link(RoutePath.enroll.pattern)]
                 if factor.type == "question", let person {
                     links["questions"] = [
@@ -81,11 +95,28 @@ struct AuthnWriter: Sendable {
         if let activation = factor.activation { members["_embedded"] = ["activation": json(activation, of: factor, person)] }
         members["id"] = factor.id.map(JSONValue.string)
         if let number = factor.correctAnswer { members["_embedded"] = ["challenge": ["correctAnswer": .integer(Int64(number))]] }
+        if let challenge = factor.challenge { members["_embedded"] = ["challenge": json(challenge)] }
         if isChoice, let id = factor.id { members["_links"] = ["verify": link(RoutePath.verify(id))] }
         return .object(members)
     }
 
+    private func json(_ challenge: ClassicPasskeyChallenge) -> JSONValue {
+        [
+            "challenge": .string(challenge.challenge), "rpId": .string(challenge.rpID),
+            "userVerification": .string(challenge.userVerification.rawValue), "extensions": [:],
+        ]
+    }
+
+    private func json(_ options: CreationOptions) -> JSONValue {
+        var members = options.json
+        // The activation request has no member for the results of extensions.
+        members["extensions"] = nil
+        members["u2fParams"] = ["appid": .string(origin)]
+        return members
+    }
+
     private func json(_ activation: ClassicActivation, of factor: ClassicFactor, _ person: ClassicPerson?) -> JSONValue {
+        if let options = activation.passkey { return json(options) }
         var links: [String: JSONValue] = [:]
         if let token = activation.pictureToken {
             let picture = origin + RoutePath.picture(person?.id ?? "", factor.id ?? "", token)
@@ -157,6 +188,7 @@ struct AuthnWriter: Sendable {
         switch next {
         case .verify where transaction.recoveryChannel != nil:
             transaction.recoveryChannel.map { RoutePath.recoveryVerify(Self.name(of: $0).uppercased()) }
+        case .verify where transaction.challengeType == .factorType: RoutePath.verify(ClassicSignIn.passkeysByType)
         case .poll, .verify: transaction.factor?.id.map { RoutePath.verify($0) }
         case .pollActivation: transaction.factor?.id.map { RoutePath.pollActivation($0) }
         case .activate: transaction.factor?.id.map { RoutePath.activateFactor($0) }

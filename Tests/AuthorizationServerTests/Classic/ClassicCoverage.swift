@@ -11,6 +11,7 @@ struct ClassicCoverage: Sendable {
         "/", "/previous", "/skip", "/cancel", "/credentials/change_password", "/credentials/reset_password", "/factors",
         "/factors/{id}/lifecycle/activate", "/factors/{id}/lifecycle/activate/poll", "/factors/{id}/lifecycle/activate/email",
         "/factors/{id}/lifecycle/activate/sms", "/factors/{id}/lifecycle/resend", "/factors/{id}/verify", "/factors/{id}/verify/resend",
+        "/factors/webauthn/verify",
         "/recovery/password", "/recovery/unlock", "/recovery/token", "/recovery/answer", "/recovery/factors/SMS/verify",
         "/recovery/factors/CALL/verify", "/recovery/factors/SMS/resend", "/recovery/factors/CALL/resend",
         "GET /users/{id}/factors/questions", "GET /users/{id}/factors/{id}/qr/{token}",
@@ -19,7 +20,7 @@ struct ClassicCoverage: Sendable {
     /// The factor types with their providers (Documentation/Protocol/Authn.md §5.1).
     static let factors: Set<String> = [
         "question OKTA", "sms OKTA", "call OKTA", "email OKTA", "token:software:totp OKTA", "token:software:totp GOOGLE", "push OKTA",
-        "token RSA", "token SYMANTEC", "token:hotp CUSTOM",
+        "token RSA", "token SYMANTEC", "token:hotp CUSTOM", "webauthn FIDO",
     ]
 
     /// The error codes (Documentation/Protocol/Authn.md §1.5).
@@ -31,9 +32,8 @@ struct ClassicCoverage: Sendable {
 
     /// The parts of the protocol that this server does not support, with the reasons.
     static let absent: [String: String] = [
-        "/factors/webauthn/verify": "answers E0000015 until there is WebAuthn",
         "/factors/{id}/lifecycle/duoCallback": "there is no Duo: E0000008",
-        "web DUO": "cannot be set up: E0000015", "u2f FIDO": "cannot be set up: E0000015", "webauthn FIDO": "cannot be set up: E0000015",
+        "web DUO": "cannot be set up: E0000015", "u2f FIDO": "cannot be set up: E0000015",
         "token:hardware YUBICO": "cannot be set up: E0000001; its codes are what token:hotp has",
         "E0000006": "no operation asks for a permission beyond an API token, and of that E0000011 is told",
         "E0000009": "is what a store that fails is answered with, not the API",

@@ -37,6 +37,7 @@ struct EdgeWalkTests {
         try await RecoveryWalk.activation(box)
         try await PhoneWalk.walk(box)
         try await RefusalWalk.walk(box)
+        try await Self.passkeys(box)
         let coverage = box.withLockedValue { $0 }
         Attachment.record(coverage.text, named: "classic-coverage.txt")
         let edges = ClassicTable.edges
@@ -88,6 +89,23 @@ struct EdgeWalkTests {
                 "change password", try await walk.follow(expired.next, change), to: "MFA_ENROLL", links: ["cancel"],
                 embedded: ["factors", "user"])
             try await walk.cancel()
+        }
+    }
+
+    /// Walks the challenge of the factor type. The table has no rows of WebAuthn.
+    private static func passkeys(_ box: Box) async throws {
+        try await ClassicClient.withPasskeys { client, server in
+            var authenticator = ClassicAuthenticator()
+            try await authenticator.register(server)
+            let walk = ClassicWalk(client, box)
+            try walk.step(
+                "password", try await walk.signIn(), to: "MFA_REQUIRED", links: ["cancel"], embedded: ["factors", "policy", "user"])
+            let challenged = try walk.step(
+                "verify without proof", try await walk.post("/factors/webauthn/verify"), to: "MFA_CHALLENGE",
+                links: ["cancel", "next(verify)", "prev"], embedded: ["challenge", "factors", "policy", "user"])
+            let signed = try authenticator.sign(challenged.embedded["challenge"])
+            try walk.step(
+                "verify with proof", try await walk.follow(challenged.next, signed), to: "SUCCESS", links: [], embedded: ["user"])
         }
     }
 

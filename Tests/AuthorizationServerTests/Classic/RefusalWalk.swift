@@ -34,7 +34,7 @@ enum RefusalWalk {
             walk.note(\.codes, "E0000022", by: "GET /")
             let begun = try walk.step("password", try await walk.signIn(), to: enroll, links: ["cancel"], embedded: choices)
             let link = try begun.factor("token:software:totp")["_links"]?["enroll"]
-            let key: [String: JSONValue] = ["factorType": "webauthn", "provider": "FIDO"]
+            let key: [String: JSONValue] = ["factorType": "u2f", "provider": "FIDO"]
             try await walk.refused(nil, try await walk.follow(link, key), "E0000015", status: 401, causes: 0)
             let app: [String: JSONValue] = ["factorType": "token:software:totp", "provider": "GOOGLE"]
             let status = try walk.step(
