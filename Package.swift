@@ -26,9 +26,8 @@ let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
     "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "phone.mustache",
     "renew.mustache", "recover.mustache", "take.mustache", "sent.mustache", "done.mustache", "code.mustache", "confirm.mustache",
-    "number.mustache", "passkey.mustache",
-    "pages.css",
-    "pages.js", "passkeys.js", "mark.svg",
+    "number.mustache", "passkey.mustache", "offer.mustache", "codes.mustache", "recovery.mustache",
+    "pages.css", "pages.js", "passkeys.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }
 
 /// The templates of mails and text messages.

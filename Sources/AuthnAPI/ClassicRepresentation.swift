@@ -154,6 +154,7 @@ extension ClassicPolicy.Factor {
         case .symantec: ("token", "SYMANTEC")
         case .hotp: ("token:hotp", "CUSTOM")
         case .webauthn: ("webauthn", "FIDO")
+        case .savedCode: ("token", "CUSTOM")
         default: (rawValue, "OKTA")
         }
     }

@@ -152,6 +152,7 @@ extension Engine {
         guard case .answer(let response) = step.action else { return nil }
         let factor = step.factor
         if let token = factor.token, case .code(let passCode) = response { return try check(passCode, of: token, state) }
+        if factor.savedCodes != nil { return state.check(response, by: savedCodesVerifier(state)) }
         guard factor.question != nil else { return nil }
         let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
         return state.check(response, by: verifier)
@@ -167,6 +168,9 @@ extension Engine {
         if factor.question != nil {
             let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
             return try state.answered(verdict ?? .failed, by: verifier, remembers: remembers)
+        }
+        if factor.savedCodes != nil {
+            return try state.answered(verdict ?? .failed, by: savedCodesVerifier(state), remembers: remembers)
         }
         if let method = factor.sentCode {
             if let until = method.closedUntil(at: now) {
@@ -188,6 +192,10 @@ extension Engine {
         let verdict = try verifier.verify(response, of: user, policy: policy)
         let wrong = try verdict == .failed ? state.refusal(of: response, factor) : .wrongCode
         return try state.answered(verdict, by: verifier, remembers: remembers, wrong: wrong)
+    }
+
+    private func savedCodesVerifier(_ state: ClassicState) -> SavedCodesVerifier {
+        SavedCodesVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
     }
 
     /// Plans a push to the device of a factor; throws ``ClassicRefusal``.

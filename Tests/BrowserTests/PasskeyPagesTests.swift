@@ -27,10 +27,19 @@ struct PasskeyPagesTests {
     @Test("Without scripts, the page of a passkey says that passkeys need JavaScript and leads to the other factors")
     func withoutScripts() async throws { try await use("without-scripts") }
 
-    private func use(_ scenario: String) async throws {
-        let organization = OrgFile.sandboxDefault
-        let section = organization.contains("\npasskeys:") ? "" : "\npasskeys:\n  user_verification: preferred\n"
-        let sandbox = try await Sandbox.forTest(.init(host: "localhost", organization: organization + section))
+    @Test("The pages offer a passkey and recovery codes, and a user who lost every passkey signs in with a code and creates another one")
+    func lost() async throws { try await use("lost", offers: true) }
+
+    @Test("A user declines the offers, and the next sign-in does not repeat them")
+    func declined() async throws { try await use("declined", offers: true) }
+
+    @Test("A passkey that was removed from the browser is refused there, and a security key without discoverable credentials signs in")
+    func securityKey() async throws { try await use("security-key") }
+
+    private func use(_ scenario: String, offers: Bool = false) async throws {
+        var organization = OrgFile.sandboxDefault
+        if offers { organization = organization.replacing("offer: never", with: "offer: once") }
+        let sandbox = try await Sandbox.forTest(.init(host: "localhost", organization: organization))
         try await ChromiumScript("passkey_pages.py").run(scenario, at: sandbox)
         await sandbox.stop()
     }

@@ -185,8 +185,99 @@ def without_scripts(_):
     browser.quit()
 
 
+def lost(browser):
+    """Jane creates a passkey and saves recovery codes. After the loss of the passkey, a code lets her in, and she creates another one."""
+    looks = PageLooks(browser)
+    without_autofill(browser)
+    authenticator = Authenticator(browser)
+    browser.begin()
+    browser.password()
+    browser.button("Passkey").click()
+    browser.page("Create a passkey")
+    browser.button("Create a passkey").click()
+    browser.page("Get recovery codes")
+    looks.see("codes-offer")
+    browser.button("Show recovery codes").click()
+    browser.page("Save your recovery codes")
+    looks.see("codes")
+    codes = [item.text for item in browser.all(".codes li")]
+    check(len(codes) == 10 and len(set(codes)) == 10, codes)
+    browser.driver.refresh()
+    check([item.text for item in browser.all(".codes li")] == codes, "other codes after a reload")
+    browser.button("I saved the codes").click()
+    jane = claims(browser.signed_in())["sub"]
+
+    authenticator.call("clearCredentials")
+    browser.begin(prompt="login")
+    browser.password()
+    browser.page("Verify your identity")
+    looks.see("factors-with-codes")
+    browser.button("Use a recovery code").click()
+    browser.page("Use a recovery code")
+    looks.see("code")
+    browser.one("#code").send_keys("0000-0000-0000")
+    browser.button("Continue").click()
+    browser.notice("The recovery code is wrong or was used before.")
+    browser.one("#code").send_keys(codes[0].upper())
+    browser.button("Continue").click()
+    browser.page("Sign in faster next time")
+    looks.see("passkey-offer")
+    browser.button("Create a passkey").click()
+    browser.page("Create a passkey")
+    looks.see("create-offered")
+    browser.button("Create a passkey").click()
+    check(set(claims(browser.signed_in())["amr"]) == {"pwd", "otp", "pop", "mfa"}, "not with the code and the new passkey")
+    browser.begin(prompt="login")
+    browser.page("Sign in")
+    browser.button("Sign in with a passkey").click()
+    tokens = browser.signed_in()
+    check(set(claims(tokens)["amr"]) == {"pop", "mfa"} and claims(tokens)["sub"] == jane, claims(tokens))
+
+
+def declined(browser):
+    """Jane sets up a passkey, and declines the recovery codes. The next sign-in asks for nothing else than the passkey."""
+    without_autofill(browser)
+    Authenticator(browser)
+    browser.begin()
+    browser.password()
+    browser.button("Passkey").click()
+    browser.page("Create a passkey")
+    browser.button("Create a passkey").click()
+    browser.page("Get recovery codes")
+    browser.button("Not now").click()
+    browser.signed_in()
+    browser.begin(prompt="login")
+    browser.password()
+    browser.button("Use your passkey").click()
+    browser.page("Use your passkey")
+    browser.button("Continue").click()
+    browser.signed_in()
+
+
+def security_key(browser):
+    """A security key stores no discoverable passkey: it is the second factor, and the button of the first page finds nothing."""
+    without_autofill(browser)
+    key = Authenticator(browser, transport="usb", protocol="u2f", hasResidentKey=False, hasUserVerification=False, isUserVerified=False)
+    check(set(claims(enroll(browser))["amr"]) == {"pwd", "pop", "mfa"}, "not two factors")
+    browser.begin(prompt="login")
+    browser.page("Sign in")
+    browser.password()
+    browser.button("Use your passkey").click()
+    browser.page("Use your passkey")
+    browser.button("Continue").click()
+    browser.signed_in()
+    # The key is reset, so that its passkey is gone.
+    key.call("clearCredentials")
+    browser.begin(prompt="login")
+    browser.password()
+    browser.button("Use your passkey").click()
+    browser.page("Use your passkey")
+    browser.button("Continue").click()
+    browser.notice(CANCELLED)
+
+
 SCENARIOS = {
-    "second-factor": second_factor, "first-factor": first_factor, "cancelled": cancelled, "unverified": unverified, "refused": refused,
+    "lost": lost, "declined": declined, "security-key": security_key, "second-factor": second_factor, "first-factor": first_factor, "cancelled": cancelled, "unverified": unverified, "refused": refused,
     "without-scripts": without_scripts}
 
 if __name__ == "__main__":

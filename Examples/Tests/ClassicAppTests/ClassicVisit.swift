@@ -83,7 +83,7 @@ extension Sandbox.Configuration {
         _ settings: String, more: String = "", numbers: Bool = false, device: String? = nil, isStanding: Bool = true
     ) throws -> Sandbox.Configuration {
         // The app cannot enroll a passkey, so it would be offered again after every enrollment.
-        let standard = Sandbox.standardOrganization.replacing("passkeys:\n  user_verification: preferred\n", with: "")
+        let standard = Sandbox.standardOrganization.replacing("passkeys:\n  user_verification: preferred\n  offer: never\n", with: "")
         let start = try #require(standard.range(of: "authn_api:\n"))
         let end = try #require(standard.range(of: "\n\n", range: start.upperBound..<standard.endIndex))
         let section = settings.split(separator: "\n").map { "  \($0)\n" }.joined()

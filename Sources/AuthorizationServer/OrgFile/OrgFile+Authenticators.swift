@@ -67,13 +67,23 @@ extension PushAuthenticator.Credentials {
     }
 }
 
+extension SavedCodesPolicy {
+    init(_ section: OrgFileSection) {
+        self.init(
+            count: section.int("count", default: SavedCodesPolicy().count),
+            isOffered: section.choice("offer", ["once": true, "never": false], default: true, as: "isOffered"))
+        section.reportUnknownKeys()
+    }
+}
+
 extension PasskeyPolicy {
     init(_ section: OrgFileSection) {
         self.init(
             relyingParty: section.string("rp_id", as: "relyingParty"), origins: section.strings("origins") ?? [],
             userVerification: section.choice("user_verification", ["preferred": .preferred, "required": .required], default: .preferred),
             models: section.strings("models"),
-            counter: section.choice("counter", ["refuse": .refuse, "signal": .signal], default: .refuse))
+            counter: section.choice("counter", ["refuse": .refuse, "signal": .signal], default: .refuse),
+            isOffered: section.choice("offer", ["once": true, "never": false], default: true, as: "isOffered"))
         section.reportUnknownKeys()
     }
 }

@@ -26,6 +26,7 @@ extension OrgFile {
             classic: root.section("authn_api", as: "classic").map(ClassicPolicy.init),
             callingCodes: root.strings("calling_codes", as: "callingCodes"),
             passkeys: root.section("passkeys").map(PasskeyPolicy.init),
+            savedCodes: root.section("recovery_codes", as: "savedCodes").map(SavedCodesPolicy.init),
             mfaTokenLifetime: root.seconds("mfa_token_lifetime") ?? OrganizationDefinition.defaultMFATokenLifetime,
             users: root.sections("users", UserDefinition.init))
         server = root.section("server")?.settings ?? [:]

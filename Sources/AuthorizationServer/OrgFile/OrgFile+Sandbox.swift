@@ -21,6 +21,9 @@ extension OrgFile {
         # Browsers accept passkeys only if the sandbox's host is localhost.
         passkeys:
           user_verification: preferred
+          offer: never
+        recovery_codes:
+          offer: never
 
         authorization_servers:
           - id: default

@@ -214,6 +214,12 @@ extension OrgFile {
         #  user_verification: preferred    # required: every passkey asks for a PIN or biometrics
         #  models: [ee882879-721c-4913-9775-3dfcce97072a]   # AAGUIDs of the authenticators that can be enrolled
         #  counter: refuse                 # signal: a copied key is only logged
+        #  offer: once                     # never: the pages do not offer a passkey after a sign-in
+
+        # One-time codes that users save, for the time when they lose a phone or a passkey. The pages offer them after a second factor.
+        #recovery_codes:
+        #  count: 10                       # the number of codes of a list: 4 to 20
+        #  offer: once                     # never: the pages do not offer them
 
         #calling_codes: ["1", "44"]         # countries that get texts and calls; without this line, all
 

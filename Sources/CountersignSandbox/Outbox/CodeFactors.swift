@@ -74,6 +74,8 @@ public struct FactorError: LocalizedError, Equatable, Sendable, CustomStringConv
         public static let unreadableURI = Code(rawValue: "unreadableURI")
         /// The organization does not offer passkeys, or the challenge is for other passkeys.
         public static let wrongPasskey = Code(rawValue: "wrongPasskey")
+        /// The organization does not offer recovery codes.
+        public static let noRecoveryCodes = Code(rawValue: "noRecoveryCodes")
     }
 
     /// The error code.

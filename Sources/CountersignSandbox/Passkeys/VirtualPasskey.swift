@@ -65,6 +65,21 @@ public final class VirtualPasskey: Sendable {
 }
 
 extension Sandbox {
+    /// Gives a user a list of recovery codes, in place of an earlier list. Each code can be used once as the second factor.
+    /// - Parameter login: The user's login.
+    /// - Returns: The codes, as the pages show them: `abcd-efgh-jkmn`.
+    /// - Throws: ``FactorError`` if no user has this login, or the organization does not offer recovery codes; errors of the store.
+    public func recoveryCodes(for login: String) async throws -> [String] {
+        let context = RequestContext(now: clock.now, requestID: "sandbox-recovery-codes")
+        guard let id = try await engine.user(login: login)?.id else {
+            throw FactorError(.unknownPerson, "The sandbox has no user \(login). Add the user first.")
+        }
+        guard let codes = try await engine.grantSavedCodes(toUser: id, context: context) else {
+            throw FactorError(.noRecoveryCodes, "The organization has no section recovery_codes in its org file.")
+        }
+        return codes
+    }
+
     /// Gives a user a passkey, without the pages of an enrollment.
     /// - Parameters:
     ///   - login: The user's login.

@@ -15,6 +15,8 @@ package struct Enrollment: Sendable, Equatable {
         case hotp(HOTPMethod)
         case token(TokenMethod)
         case passkey(PasskeyMethod)
+        /// A list of recovery codes that the user saved.
+        case savedCodes(SavedCodesMethod)
         /// A factor that a newer version of the server stored. It protects the account, but this version cannot verify it.
         case unsupported(FactorKind)
 
@@ -27,6 +29,7 @@ package struct Enrollment: Sendable, Equatable {
             case .hotp: .hotp
             case .token: .token
             case .passkey: .passkey
+            case .savedCodes: .savedCode
             case .unsupported(let kind): kind
             }
         }
@@ -79,8 +82,8 @@ package struct Enrollment: Sendable, Equatable {
             if let seed = hotp?.seed { indexed["seed"] = seed }
             // One app of each provider: a new one replaces the old one when it is confirmed.
             if let totp, status != .pending { unique["totp"] = totp.provider == .google ? userID : "\(userID) \(totp.provider.rawValue)" }
-            // One phone of each kind, one mailbox, one question, one HOTP device, and one token of each provider.
-            if sentCode != nil || question != nil || hotp != nil, status != .pending { unique[factor.rawValue] = userID }
+            // One phone of each kind, one mailbox, one question, one HOTP device, one list of codes, and one token of each provider.
+            if sentCode != nil || question != nil || hotp != nil || savedCodes != nil, status != .pending { unique[factor.rawValue] = userID }
             // The server accepts a credential for one account only (WebAuthn Level 3 section 7.1).
             if let passkey, status != .pending { unique["passkey"] = passkey.credentialID }
             if let token { unique["token"] = "\(userID) \(token.provider.rawValue)" }
@@ -127,13 +130,18 @@ extension Enrollment {
         get { if case .passkey(let method) = method { method } else { nil } }
         set { method = newValue.map(Method.passkey) ?? method }
     }
+
+    package var savedCodes: SavedCodesMethod? {
+        get { if case .savedCodes(let method) = method { method } else { nil } }
+        set { method = newValue.map(Method.savedCodes) ?? method }
+    }
 }
 
 /// The stored form: `factor` is the kind, and one further member holds the method.
 extension Enrollment: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, userID, factor, status, createdAt, pendingUntil, updatedAt, grantID, deletedAt
-        case push, totp, sentCode = "code", question, hotp, token, passkey
+        case push, totp, sentCode = "code", question, hotp, token, passkey, savedCodes
     }
 
     package init(from decoder: any Decoder) throws {
@@ -142,7 +150,7 @@ extension Enrollment: Codable {
         let method: Method? =
             try read(.push).map(Method.push) ?? read(.totp).map(Method.totp) ?? read(.sentCode).map(Method.sentCode)
             ?? read(.question).map(Method.question) ?? read(.hotp).map(Method.hotp) ?? read(.token).map(Method.token)
-            ?? read(.passkey).map(Method.passkey)
+            ?? read(.passkey).map(Method.passkey) ?? read(.savedCodes).map(Method.savedCodes)
         self.init(
             id: try container.decode(String.self, forKey: .id), userID: try container.decode(String.self, forKey: .userID),
             method: try method ?? .unsupported(container.decode(FactorKind.self, forKey: .factor)),
@@ -169,6 +177,7 @@ extension Enrollment: Codable {
         case .hotp(let method): try container.encode(method, forKey: .hotp)
         case .token(let method): try container.encode(method, forKey: .token)
         case .passkey(let method): try container.encode(method, forKey: .passkey)
+        case .savedCodes(let method): try container.encode(method, forKey: .savedCodes)
         case .unsupported: break
         }
     }
@@ -182,8 +191,8 @@ extension Enrollment {
     var isHeld: Bool { status == .active || status == .suspended }
 
     /// Whether the factor protects the account in addition to the password. New kinds of factors do. A security question does not: only
-    /// the classic API supports it, and an attacker may know the answer.
-    var isStrong: Bool { factor != .question }
+    /// the classic API supports it, and an attacker may know the answer. Recovery codes do not: they replace another factor.
+    var isStrong: Bool { factor != .question && factor != .savedCode }
 }
 
 extension Enrollment {
@@ -229,8 +238,8 @@ extension Engine {
 package struct UserEnrollments: Sendable {
     /// All enrollments of the user: active, suspended and pending, but not deleted.
     package var all: [Enrollment] = []
-    /// The active factors. A push factor also needs an active device and an active authenticator, and a passkey needs the organization's
-    /// current relying party.
+    /// The active factors. A push factor also needs an active device and an active authenticator, a passkey needs the organization's
+    /// current relying party, and a list of recovery codes needs an unused code.
     package var usable: [Enrollment] = []
 
     /// The confirmed factors, active or suspended.
@@ -258,6 +267,7 @@ extension StoreView {
             if let passkey = enrollment.passkey {
                 return snapshot.organization.passkeys?.rpID(origin: snapshot.origin) == passkey.relyingParty
             }
+            if let codes = enrollment.savedCodes { return snapshot.organization.savedCodes != nil && codes.remaining > 0 }
             guard let push = enrollment.push else { return true }
             guard snapshot.authenticator(push.authenticatorID)?.isActive == true else { return false }
             return try record(.device, id: push.deviceID).map(Device.init)?.status == .active

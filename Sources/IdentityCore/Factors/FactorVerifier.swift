@@ -81,6 +81,8 @@ package struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     package static let token = FactorKind(rawValue: "token")
     /// A passkey or security key (WebAuthn).
     package static let passkey = FactorKind(rawValue: "webauthn")
+    /// A saved recovery code.
+    package static let savedCode = FactorKind(rawValue: "recovery_code")
     /// The activation token that an administrator gives to the user, in place of a password; never offered as a factor.
     static let activation = FactorKind(rawValue: "activation")
 

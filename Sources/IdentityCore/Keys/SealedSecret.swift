@@ -64,12 +64,13 @@ extension Record {
 
 extension Enrollment {
     fileprivate func resealed(_ environment: EngineEnvironment) throws -> Enrollment? {
-        guard let sealed = totp?.sealedSecret ?? hotp?.sealedSecret,
+        guard let sealed = totp?.sealedSecret ?? hotp?.sealedSecret ?? savedCodes?.sealedCodes,
             let secret = try RecordCoding.resealed(sealed, for: RecordReference(.enrollment, id), environment: environment)
         else { return nil }
         var next = self
         next.totp?.sealedSecret = secret
         next.hotp?.sealedSecret = secret
+        next.savedCodes?.sealedCodes = secret
         return next
     }
 }

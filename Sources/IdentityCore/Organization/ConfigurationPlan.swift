@@ -48,7 +48,8 @@ struct ConfigurationPlan {
             callingCodes: definition.callingCodes,
             mfaTokenLifetime: definition.mfaTokenLifetime == OrganizationDefinition.defaultMFATokenLifetime
                 ? nil : definition.mfaTokenLifetime,
-            systemLog: definition.systemLog == SystemLogPolicy() ? nil : definition.systemLog, passkeys: definition.passkeys)
+            systemLog: definition.systemLog == SystemLogPolicy() ? nil : definition.systemLog, passkeys: definition.passkeys,
+            savedCodes: definition.savedCodes)
         try plan(
             .organization, [(OrganizationSettings.reference.id, definition.name, settings)], stored: { $0 },
             plain: { (stored: OrganizationSettings) in stored })

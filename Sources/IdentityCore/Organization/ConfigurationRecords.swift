@@ -36,6 +36,8 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var systemLog: SystemLogPolicy?
     /// `nil` if passkeys are off.
     var passkeys: PasskeyPolicy?
+    /// `nil` if recovery codes are off.
+    var savedCodes: SavedCodesPolicy?
 }
 
 /// An application whose secret is encrypted.

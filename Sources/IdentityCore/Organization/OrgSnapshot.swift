@@ -40,7 +40,7 @@ package final class OrgSnapshot: Sendable {
             systemLog: settings.systemLog ?? SystemLogPolicy(),
             authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) },
             dpop: settings.dpop ?? DPoPPolicy(), classic: settings.classic,
-            callingCodes: settings.callingCodes, passkeys: settings.passkeys,
+            callingCodes: settings.callingCodes, passkeys: settings.passkeys, savedCodes: settings.savedCodes,
             mfaTokenLifetime: settings.mfaTokenLifetime ?? OrganizationDefinition.defaultMFATokenLifetime)
         self.version = version
         derivedKeys = check.derived

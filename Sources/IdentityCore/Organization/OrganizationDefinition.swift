@@ -29,6 +29,8 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
     package var callingCodes: [String]?
     /// The settings of passkeys; `nil` if the organization does not offer them.
     package var passkeys: PasskeyPolicy?
+    /// The settings of recovery codes; `nil` if the organization does not offer them.
+    package var savedCodes: SavedCodesPolicy?
     /// Seconds for which an `mfa_token` is valid after the first factor, 300 to 3,600.
     package var mfaTokenLifetime: Int
     /// The users of the org file. Users that were created in another way stay unchanged.
@@ -44,13 +46,13 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
         sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(),
         systemLog: SystemLogPolicy = SystemLogPolicy(), authenticators: [PushAuthenticator] = [],
         dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, callingCodes: [String]? = nil,
-        passkeys: PasskeyPolicy? = nil, mfaTokenLifetime: Int = defaultMFATokenLifetime, users: [UserDefinition] = []
+        passkeys: PasskeyPolicy? = nil, savedCodes: SavedCodesPolicy? = nil, mfaTokenLifetime: Int = defaultMFATokenLifetime, users: [UserDefinition] = []
     ) {
         (self.id, self.name, self.origin, self.authorizationServers) = (id, name, origin, authorizationServers)
         (self.applications, self.groups, self.signOnPolicies, self.passwordPolicy) = (applications, groups, signOnPolicies, passwordPolicy)
         (self.rateLimits, self.sessions, self.keyRotation, self.authenticators) = (rateLimits, sessions, keyRotation, authenticators)
         (self.dpop, self.classic, self.callingCodes, self.mfaTokenLifetime) = (dpop, classic, callingCodes, mfaTokenLifetime)
-        (self.systemLog, self.passkeys, self.users) = (systemLog, passkeys, users)
+        (self.systemLog, self.passkeys, self.savedCodes, self.users) = (systemLog, passkeys, savedCodes, users)
     }
 }
 

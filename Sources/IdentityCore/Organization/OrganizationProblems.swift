@@ -14,6 +14,7 @@ extension OrganizationDefinition {
         check.classic()
         check.callingCodes()
         check.passkeys()
+        check.savedCodes()
         check.users()
         return check.problems
     }
@@ -322,6 +323,11 @@ package enum Suggestion: Sendable {
 }
 
 extension DefinitionCheck {
+    mutating func savedCodes() {
+        guard let codes = definition.savedCodes else { return }
+        range(codes.count, SavedCodesPolicy.counts, [.key("savedCodes"), .key("count")], "as the number of recovery codes")
+    }
+
     mutating func passkeys() {
         guard let passkeys = definition.passkeys else {
             if let offered = definition.classic?.factors[.webauthn], offered != .notAllowed {

@@ -109,6 +109,8 @@ package struct User: Sendable, Equatable, Codable {
     var strangersPushes: [Date]?
     /// The networks and devices from which the user completed a sign-in, the most recent last; `nil` for none.
     var usedOrigins: [KnownOrigin]?
+    /// The offers that the user declined and that are not repeated; `nil` for none.
+    var declinedOffers: Set<SetupOffer>?
     package var createdAt: Date
     /// The time when the profile last changed.
     package var updatedAt: Date

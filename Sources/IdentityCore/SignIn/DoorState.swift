@@ -27,6 +27,9 @@ package struct DoorRules: OptionSet, Sendable, Hashable, Codable {
     /// A denied or unanswered push does not end the sign-in, even before the first proof.
     package static let outlivesChallenges = DoorRules(rawValue: 1 << 9)
 
+    /// After the required proofs, the user is offered a passkey and recovery codes, once each.
+    package static let offersSetup = DoorRules(rawValue: 1 << 10)
+
     package init(from decoder: any Decoder) throws { self.init(rawValue: try decoder.singleValueContainer().decode(Int.self)) }
 
     package func encode(to encoder: any Encoder) throws {

@@ -29,6 +29,8 @@ extension ClassicPolicy {
         case hotp
         /// A passkey or security key. A user can have several.
         case webauthn
+        /// A recovery code that the user saved. The pages create the codes.
+        case savedCode = "recovery_code"
 
         package var kind: FactorKind {
             switch self {
@@ -41,6 +43,7 @@ extension ClassicPolicy {
             case .email: .email
             case .question: .question
             case .webauthn: .passkey
+            case .savedCode: .savedCode
             }
         }
 
@@ -66,7 +69,7 @@ extension ClassicPolicy {
     }
 
     /// The factors that users can enroll during a sign-in.
-    static let available = Set(Factor.allCases).subtracting([.hotp])
+    static let available = Set(Factor.allCases).subtracting([.hotp, .savedCode])
 
     /// The factors that are optional by default: they need no message delivery and no third party.
     private static let standard: Set<Factor> = [.totp, .push, .webauthn]
@@ -77,13 +80,15 @@ extension ClassicPolicy {
         return factors[factor] ?? (Self.standard.contains(factor) ? .optional : .notAllowed)
     }
 
-    /// Returns the offer for a user with the factors `held`. `enrolled` is the number of factors enrolled in this sign-in.
-    package func offer(having held: Set<Factor>, enrolled: Int, rules: DoorRules) -> FactorOffer {
-        let missing = Factor.allCases.filter { !held.contains($0) }
+    /// Returns the offer for a user with the factors `held`. `enrolled` is the number of factors enrolled in this sign-in. A user who
+    /// presented a recovery code may have lost the passkeys, and is offered another one.
+    package func offer(having held: Set<Factor>, enrolled: Int, hasLostFactor: Bool = false, rules: DoorRules) -> FactorOffer {
+        let isReplacing = hasLostFactor && enrolled == 0
+        let missing = Factor.allCases.filter { !held.contains($0) || (isReplacing && $0 == .webauthn) }
         if missing.contains(where: { enrolling($0) == .required }) { return .required }
         guard missing.contains(where: { enrolling($0) == .optional }) else { return .none }
         // After an enrollment, the user can continue with the optional factors. Otherwise only a user without factors is asked.
-        let isOffered = enrolled > 0 ? rules.contains(.offersOptionalFactors) : offersOptional && held.isEmpty
+        let isOffered = isReplacing || enrolled > 0 ? rules.contains(.offersOptionalFactors) : offersOptional && held.isEmpty
         return isOffered ? .optional : .none
     }
 }
@@ -130,7 +135,8 @@ extension StoreView {
         }
         let usable = subject.enrollments.usable.filter(\.isStrong)
         subject.offer = policy.offer(
-            having: Set(held.compactMap(ClassicPolicy.Factor.of)), enrolled: transaction.enrolledCount, rules: transaction.rules)
+            having: Set(held.compactMap(ClassicPolicy.Factor.of)).subtracting([.savedCode]), enrolled: transaction.enrolledCount,
+            hasLostFactor: transaction.hasProvedSavedCode, rules: transaction.rules)
         guard held.contains(where: \.isStrong), subject.offer != .none else { return subject }
         // A stolen password alone must not add a key: a user with a factor proves one first. A security question is not such a proof.
         let classes = transaction.factorClasses

@@ -40,6 +40,8 @@ extension SignInTransaction {
         }
         user.forgetFailures(of: proof.factor, from: callers)
         user.passwordHash = newHash ?? user.passwordHash
+        // A user who needs a recovery code has lost a factor, so both offers are useful again.
+        if proof.factor == .savedCode { user.declinedOffers = nil }
         next.meet(subject.user)
         next.origin = subject.origin
         var proof = proof
@@ -87,7 +89,7 @@ extension SignInTransaction.Outcome {
     /// Whether all required factors are proved. An enrollment may still be required.
     var isProvedWhole: Bool {
         switch self {
-        case .authenticated, .enrollmentOffered, .passwordDue: true
+        case .authenticated, .enrollmentOffered, .setupOffered, .passwordDue: true
         default: false
         }
     }

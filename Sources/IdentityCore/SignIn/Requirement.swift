@@ -11,6 +11,8 @@ extension SignInTransaction {
         case enrollment
         /// The enrollment of further factors.
         case enrollmentOffer(canSkip: Bool)
+        /// The user's decision on an offer.
+        case setupOffer(SetupOffer)
         /// A new password, or the decision to keep one that expires soon.
         case newPassword(PasswordStanding)
         /// The user cannot meet the requirements.
@@ -20,7 +22,7 @@ extension SignInTransaction {
         package var isEnrollment: Bool {
             switch self {
             case .enrollment, .enrollmentOffer: true
-            case .satisfied, .factor, .newPassword, .refused: false
+            case .satisfied, .factor, .setupOffer, .newPassword, .refused: false
             }
         }
     }
@@ -58,7 +60,7 @@ extension SignInTransaction {
             return .factor([.password])
         }
         if let passkey { return passkey }
-        return passwordRequirement(of: subject) ?? offerRequirement(of: subject)
+        return passwordRequirement(of: subject) ?? setupRequirement(of: subject) ?? offerRequirement(of: subject)
             ?? .satisfied(
                 AuthenticationContext(
                     userID: subject.user.id, time: proofs.last?.time ?? createdAt, earliestTime: proofs.map(\.time).min(),
@@ -71,9 +73,12 @@ extension SignInTransaction {
         guard isHardware || asked == .phishingResistant || subject.decision.assurance == .phishingResistant else { return nil }
         let isProved = proofs.contains { $0.factor == .passkey && (!isHardware || $0.isHardwareProtected == true) }
         guard !isProved else { return nil }
+        if !isHardware, mayReplacePasskey(of: subject), hasProvedSavedCode { return passwordRequirement(of: subject) ?? .enrollment }
         let passkeys = subject.enrollments.usable.compactMap(\.passkey)
         let canProve = passkeys.contains { !isHardware || $0.isHardwareProtected } && subject.secondFactors.contains(.passkey)
-        guard !canProve || proofs.contains(where: { $0.factor == .passkey }) else { return .factor([.passkey]) }
+        guard !canProve || proofs.contains(where: { $0.factor == .passkey }) else {
+            return .factor(!isHardware && mayReplacePasskey(of: subject) ? [.passkey, .savedCode] : [.passkey])
+        }
         if subject.decision.assurance == .phishingResistant {
             return .refused(.noPasskey(.accessDenied, reason: subject.decision.reason + "; no usable passkey"))
         }
@@ -98,6 +103,7 @@ extension SignInTransaction {
         case .factor(let kinds): return step(.factorRequired(kinds))
         case .enrollment: return step(.enrollmentRequired)
         case .enrollmentOffer(let canSkip): return step(.enrollmentOffered(canSkip: canSkip), reason: "there are factors to set up")
+        case .setupOffer(let offer): return step(.setupOffered(offer), reason: "there is an offer: \(offer.rawValue)")
         case .newPassword(let standing): return step(.passwordDue(standing), reason: "the password is due")
         case .satisfied(let context):
             var (next, outcome, effects) = step(.authenticated(context))

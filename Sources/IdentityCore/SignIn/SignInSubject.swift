@@ -21,6 +21,8 @@ extension StoreView {
             demandsTwoFactors: enrollments.usable.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
             canChangePassword: request.rules.contains(.changesPassword), warnsOfPassword: request.rules.contains(.warnsOfPassword),
             canEnroll: !enrollable.isEmpty, canEnrollPasskey: enrollable.contains(.passkey),
+            canReplacePasskey: presentable(enrollments.usable).contains(.savedCode) && snapshot.canCreatePasskey(enrollments),
+            setupOffers: request.rules.contains(.offersSetup) ? snapshot.setupOffers(for: user, holding: enrollments) : [],
             enrollments: enrollments)
     }
 

@@ -145,6 +145,10 @@ extension SignInTransaction {
         package var canEnroll = false
         /// Whether the second factor that the user may enroll can be a passkey.
         var canEnrollPasskey = false
+        /// Whether the user has recovery codes and can create a passkey in place of lost ones.
+        var canReplacePasskey = false
+        /// What the user can be offered to set up after all proofs, in this order.
+        var setupOffers: [SetupOffer] = []
         /// The offer to enroll further factors after all proofs, by the policy of the classic API.
         package var offer = FactorOffer.none
         package var enrollments = UserEnrollments()
@@ -167,6 +171,10 @@ extension SignInTransaction {
         /// A passkey was created and confirmed. The enrollment is stored with this step. `after` is the subject after the enrollment, if it
         /// differs.
         case passkeyEnrolled(Enrollment, isUserVerified: Bool, Subject, after: Subject? = nil)
+        /// The user saved new recovery codes.
+        case codesSaved(Subject)
+        /// The user declined an offer.
+        case offerDeclined(SetupOffer, Subject)
         /// A challenge is about to be sent to the user's devices. It replaces an open one.
         case challenged(PushChallenge, Subject)
         /// A device answered the challenge.
@@ -199,6 +207,8 @@ extension SignInTransaction {
         case enrollmentOffered(canSkip: Bool)
         /// All required factors are proved, but the password has expired or expires soon.
         case passwordDue(PasswordStanding)
+        /// All required factors are proved, and the user can set this up.
+        case setupOffered(SetupOffer)
         /// The attempt failed, and the user can try again.
         case tryAgain(Refusal)
         /// The sign-in was refused and has ended.
@@ -253,6 +263,8 @@ extension SignInTransaction {
             return enrolled(proof, subject, after: after ?? subject, now: now)
         case .passwordChanged(let hash, let subject): return passwordChanged(hash, subject, now: now)
         case .passwordKept(let subject): return passwordKept(subject, now: now)
+        case .codesSaved(let subject): return settled(.recoveryCodes, subject, isDeclined: false, now: now)
+        case .offerDeclined(let offer, let subject): return settled(offer, subject, isDeclined: true, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
         case .answered(let answer): return answered(answer, now: now)
         case .polled(let subject): return polled(subject, now: now)
@@ -301,7 +313,7 @@ extension SignInTransaction {
     private func enrolled(_ proof: Proof, _ subject: Subject, after: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         let type = "user.authentication.\(proof.factor.rawValue)"
         guard end == nil, now < expiresAt, isAbout(subject.user) else { return refused(.overTransaction, type, []) }
-        guard requirement(for: subject).isEnrollment else { return refused(.overTransaction, type, []) }
+        guard permitsEnrollment(of: proof.factor, for: subject) else { return refused(.overTransaction, type, []) }
         var next = self
         if !proof.factorClasses.isSubset(of: [.knowledge, .recollection]) { next.proofs.append(proof) }
         next.enrolledCount += 1

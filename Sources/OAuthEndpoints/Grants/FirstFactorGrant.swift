@@ -56,16 +56,7 @@ package struct FirstFactorGrant: Sendable, Redacted {
                 throw Refusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
             }
         }
-        let now = request.context.now
-        return first.check(response, by: verifier).map { judge in
-            do {
-                return .success(try await judge())
-            } catch is PasswordHasher.Overloaded {
-                // The limit and the remaining number are 0, because the limit depends on the load and not on a count.
-                let busy = RateLimitStatus(limit: 0, remaining: 0, reset: now.addingTimeInterval(1), isAdmitted: false)
-                return .failure(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))
-            }
-        }
+        return first.check(response, by: verifier).unlessBusy(at: request.context.now)
     }
 
     func needsMore(_ verdict: GrantVerdict) -> Bool { if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false } }
@@ -84,9 +75,24 @@ package struct FirstFactorGrant: Sendable, Redacted {
             let token = try engine.environment.random.secret(prefix: "mfa_")
             return .refused(
                 .factorRequired(kinds, token: token), writes + [.put(try next.record()), .issue(next.mfaTicket(token))], userID: nil)
-        case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged, .pending, .judged,
+        case .enrollmentRequired, .enrollmentOffered, .setupOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged, .pending, .judged,
             .tooLate, .cancelled:
             return .refused(.overTransaction, writes, userID: nil)
+        }
+    }
+}
+
+extension Check<FactorVerdict> {
+    /// Returns the check, which refuses the request if too many passwords wait to be hashed.
+    func unlessBusy(at now: Date) -> Check<GrantVerdict> {
+        map { judge in
+            do {
+                return .success(try await judge())
+            } catch is PasswordHasher.Overloaded {
+                // The limit and the remaining number are 0, because the limit depends on the load and not on a count.
+                let busy = RateLimitStatus(limit: 0, remaining: 0, reset: now.addingTimeInterval(1), isAdmitted: false)
+                return .failure(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))
+            }
         }
     }
 }
@@ -113,7 +119,7 @@ extension FactorKind {
     /// The second factors that clients can present, and the grant type of each.
     fileprivate static let secondFactorGrantTypes: [FactorKind: String] = [
         .push: GrantType.secondFactorOOB, .sms: GrantType.secondFactorOOB, .voice: GrantType.secondFactorOOB,
-        .totp: GrantType.secondFactorOTP, .passkey: GrantType.secondFactorWebAuthn,
+        .totp: GrantType.secondFactorOTP, .savedCode: GrantType.secondFactorOTP, .passkey: GrantType.secondFactorWebAuthn,
     ]
 
     /// The grant type by which a client presents this factor as the second one; `nil` if clients cannot present it.

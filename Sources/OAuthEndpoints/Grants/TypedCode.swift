@@ -54,7 +54,7 @@ struct TypedCode: Sendable, Redacted {
                 return .refused(.factorRequired(kinds, token: secret), writes, userID: next.userID)
             }
             return .refused(.factorRequired(kinds, token: token), writes, userID: next.userID)
-        case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .challenged, .pending, .judged, .tooLate,
+        case .enrollmentRequired, .enrollmentOffered, .setupOffered, .passwordDue, .recovering, .unlocked, .challenged, .pending, .judged, .tooLate,
             .cancelled:
             throw Refusal.overTransaction
         }

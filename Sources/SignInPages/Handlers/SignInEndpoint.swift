@@ -79,6 +79,12 @@ extension HostedAction {
             } else {
                 self = .enrollPhone(authenticatorID: choice)
             }
+        case "recovery-code": self = .savedCode(form["code"] ?? "")
+        case "recovery-codes": self = .showCodes
+        case "codes-saved": self = .codesSaved
+        case "decline":
+            guard let offer = form["offer"].flatMap(SetupOffer.init(rawValue:)) else { return nil }
+            self = .decline(offer)
         case "new-passkey": self = .newPasskey(form["credential"] ?? "")
         case "number": self = .number(form["number"] ?? "")
         case "choose-enrollment": self = .chooseEnrollment

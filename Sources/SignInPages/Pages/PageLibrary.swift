@@ -4,7 +4,7 @@ internal import Mustache
 /// A template of the pages. `layout` and `leave` are partials of the others.
 enum PageTemplate: String, CaseIterable {
     case layout, leave, password, factors, push, message, consent, post, signout, activate, device, enroll, phone, renew, recover, take,
-        sent, done, code, confirm, number, passkey
+        sent, done, code, confirm, number, passkey, offer, codes, recovery
 
     /// The template's text, as UTF-8.
     var source: [UInt8] {
@@ -31,6 +31,9 @@ enum PageTemplate: String, CaseIterable {
         case .confirm: PackageResources.confirm_mustache
         case .number: PackageResources.number_mustache
         case .passkey: PackageResources.passkey_mustache
+        case .offer: PackageResources.offer_mustache
+        case .codes: PackageResources.codes_mustache
+        case .recovery: PackageResources.recovery_mustache
         }
     }
 }

@@ -75,6 +75,7 @@ extension PageTexts {
         failure: "The server had a problem. Try again.",
         unreadableForm: "The form could not be read. Go back and try again.",
         passkeys: .english,
+        offers: .english,
         codes: .english,
         recovery: .english,
         flows: .english)

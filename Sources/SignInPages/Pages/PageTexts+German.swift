@@ -76,6 +76,7 @@ extension PageTexts {
         failure: "Der Server hatte ein Problem. Versuchen Sie es noch einmal.",
         unreadableForm: "Das Formular konnte nicht gelesen werden. Gehen Sie zurück und versuchen Sie es noch einmal.",
         passkeys: .german,
+        offers: .german,
         codes: .german,
         recovery: .german,
         flows: .german)

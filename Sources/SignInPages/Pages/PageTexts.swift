@@ -92,6 +92,7 @@ struct PageTexts: Sendable {
     var unreadableForm: String
 
     var passkeys: PasskeyTexts
+    var offers: OfferTexts
 
     var codes: CodeTexts
 

@@ -73,6 +73,12 @@ struct PageView: Sendable {
     var button = ""
     /// The label of the resend button; `nil` for a page without it.
     var resend: String?
+    /// The offer that the page makes; empty for another page.
+    var offer = ""
+    /// Whether the user can decline the step of the page.
+    var isOffer = false
+    /// The recovery codes to save.
+    var codes: [String] = []
     /// The passkey that the page asks for or creates; `nil` for a page without one.
     var passkey: Passkey?
     /// The step that leads to the other factors, for templates that serve several steps.
@@ -135,6 +141,7 @@ extension PageView {
             (view, template) = recovery(page, token: token, organization: organization, texts: texts)
         case .sentCode, .mailLink, .mailLinkAnswered, .enrollNumber, .confirmNumber:
             (view, template) = code(page, token: token, organization: organization, texts: texts)
+        case .offer, .savedCodes, .savedCode: (view, template) = offer(page, organization: organization, texts: texts)
         case .passkey, .createPasskey:
             template = .passkey
             view = passkey(page, organization: organization, texts: texts)
@@ -221,7 +228,7 @@ extension PageView {
         view.formToken = page.formToken
         view.notice = page.notice.map(texts.notice)
         view.isInvalid =
-            [.wrongCredentials, .wrongCode, .wrongSentCode, .wrongAnswer, .passwordsDiffer, .wrongNumber, .foreignNumber].contains(
+            [.wrongCredentials, .wrongCode, .wrongSentCode, .wrongSavedCode, .wrongAnswer, .passwordsDiffer, .wrongNumber, .foreignNumber].contains(
                 page.notice) || view.hasViolations
         view.focusesCode = view.isInvalid || !view.hasFactors
         return (view, template)
@@ -280,6 +287,7 @@ extension PageTexts {
         case .foreignNumber: codes.foreignNumber
         case .wrongPasskey: passkeys.wrong
         case .passkeyNotCreated: passkeys.notCreated
+        case .wrongSavedCode: offers.wrong
         }
     }
 
@@ -307,6 +315,7 @@ extension PageTexts {
             case .sms: codes.sms
             case .voice: codes.voice
             case .email: codes.email
+            case .savedCode: offers.use
             }
         return text?.replacing("{place}", with: choice.destination ?? "")
     }

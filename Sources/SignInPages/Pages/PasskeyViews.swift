@@ -27,11 +27,13 @@ extension PageView {
     static func passkey(_ page: HostedPage, organization: String, texts: PageTexts) -> PageView {
         let passkeys = texts.passkeys
         switch page.content {
-        case .createPasskey(let options, let hasOthers):
+        case .createPasskey(let options, let hasOthers, let isOffer):
             var view = PageView(texts, organization: organization, title: passkeys.createTitle, lead: passkeys.createLead)
             view.passkey = Passkey(creatingWith: options, passkeys)
             (view.step, view.button, view.otherStep) = ("new-passkey", passkeys.create, "choose-enrollment")
             view.hasChoice = hasOthers
+            if isOffer { view.offer = SetupOffer.passkey.rawValue }
+            view.isOffer = isOffer
             return view
         case .passkey(let options, let hasOthers):
             var view = PageView(texts, organization: organization, title: passkeys.title, lead: passkeys.lead)

@@ -45,6 +45,8 @@ struct HostedStep: Sendable {
         case factor(FactorVerdict)
         case password(NewPassword)
         case registration(Result<VerifiedPasskey, PasskeyFailure>)
+        /// The hashes of new recovery codes.
+        case hashes([String])
     }
 
     /// Counts an attempt once per request, and runs the slow check; `nil` if the step needs neither.
@@ -97,6 +99,11 @@ extension HostedState {
         case .choose(.sms): return HostedStep { try sendCode(by: .sms) }
         case .choose(.voice): return HostedStep { try sendCode(by: .voice) }
         case .choose(.email): return HostedStep { try sendCode(by: .email) }
+        case .choose(.savedCode): return HostedStep { try startSavedCode() }
+        case .savedCode(let code): return try savedCode(code, reading)
+        case .showCodes: return beginCodes()
+        case .codesSaved: return try confirmCodes(reading)
+        case .decline(let offer): return decline(offer)
         case .enroll: return try beginApp(reading)
         case .enrollPasskey: return beginPasskey()
         case .newPasskey(let response): return try confirmPasskey(response, reading)

@@ -108,8 +108,14 @@ package struct HostedPage: Sendable {
         case mailLinkAnswered(isApproved: Bool)
         /// The enrollment of a second factor. With an offer, the page shows the QR code of an authenticator app; without, only the choices.
         case enrollment(TOTPEnrollmentOffer?, choices: [HostedEnrollment])
-        /// The creation of a passkey, with the WebAuthn options in JSON.
-        case createPasskey(options: String, hasOthers: Bool)
+        /// The creation of a passkey, with the WebAuthn options in JSON. The user can decline an offer.
+        case createPasskey(options: String, hasOthers: Bool, isOffer: Bool)
+        /// The offer to set up a passkey or recovery codes.
+        case offer(SetupOffer)
+        /// A new list of recovery codes, which the user must save.
+        case savedCodes([String])
+        /// One of the recovery codes that the user saved.
+        case savedCode(hasOthers: Bool)
         /// The number of a phone to enroll.
         case enrollNumber(CodeChannel)
         /// The code that was sent to the phone number or mail address to enroll; `destination` is masked.
@@ -165,6 +171,8 @@ package struct HostedPage: Sendable {
         case wrongPasskey
         /// The new passkey is invalid, or the server does not accept it.
         case passkeyNotCreated
+        /// The recovery code is wrong or was used before.
+        case wrongSavedCode
     }
 
     package var content: Content
@@ -195,7 +203,7 @@ extension HostedPage.Content {
         switch self {
         case .recovered, .recoveryMailed, .mailLinkAnswered, .consent, .device, .deviceDecided: true
         case .password, .recover, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .factors, .passkey, .sentCode,
-            .mailLink, .enrollment, .createPasskey, .enrollNumber, .confirmNumber, .phone, .push, .newPassword:
+            .mailLink, .enrollment, .createPasskey, .offer, .savedCodes, .savedCode, .enrollNumber, .confirmNumber, .phone, .push, .newPassword:
             false
         }
     }
@@ -218,6 +226,8 @@ package enum HostedFactor: String, Sendable, CaseIterable {
     case voice
     /// A code by mail, or the link in that mail.
     case email
+    /// One of the recovery codes that the user saved.
+    case savedCode = "recovery-code"
 
     var kind: FactorKind {
         switch self {
@@ -227,6 +237,7 @@ package enum HostedFactor: String, Sendable, CaseIterable {
         case .sms: .sms
         case .voice: .voice
         case .email: .email
+        case .savedCode: .savedCode
         }
     }
 }
@@ -247,6 +258,8 @@ package enum HostedAction: Sendable {
     case appCode(String)
     /// Submits a code that was sent.
     case sentCode(String)
+    /// Submits a recovery code that the user saved.
+    case savedCode(String)
     /// Returns to the choice of a factor.
     case chooseAgain
     case newPassword(String, repeated: String)
@@ -269,6 +282,12 @@ package enum HostedAction: Sendable {
     case chooseEnrollment
     /// Confirms the enrollment of an authenticator app, a phone or a mail address by its first code.
     case confirmEnrollment(String)
+    /// Creates recovery codes and shows them.
+    case showCodes
+    /// The user has saved the recovery codes.
+    case codesSaved
+    /// Declines an offer.
+    case decline(SetupOffer)
     /// Cancels the sign-in; the client gets an error.
     case cancel
     /// Starts the sign-in again without proofs, so that another user can sign in.
@@ -282,6 +301,10 @@ extension HostedAction: Redacted {
         case .passkey: "passkey"
         case .appCode: "code"
         case .sentCode: "sent code"
+        case .savedCode: "recovery code"
+        case .showCodes: "show recovery codes"
+        case .codesSaved: "recovery codes saved"
+        case .decline(let offer): "decline \(offer.rawValue)"
         case .chooseAgain: "choose again"
         case .newPassword: "new password"
         case .choose(let factor): "choose \(factor.rawValue)"

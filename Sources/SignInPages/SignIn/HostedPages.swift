@@ -85,12 +85,14 @@ extension HostedState {
                 .newPassword(login: subject.user.login, rules: subject.passwordPolicy.rules, violated: hosted.violatedRules ?? []),
                 notice: notice)
         }
+        if let offer { return try offerPage(offer) }
         guard case .factor(let kinds) = transaction.requirement(for: subject) else {
             return HostedAnswer(.refused(HostedRefusal(.over)))
         }
         let choices = choices(of: kinds)
         if let sent = sentCodePage(choices, notice: notice) { return sent }
         if let passkey = try passkeyPage(choices, notice: notice) { return passkey }
+        if let code = savedCodePage(choices, notice: notice) { return code }
         guard choices.isEmpty else { return page(.factors(choices), notice: notice) }
         // Passkeys of an earlier RP ID cannot be used here.
         guard kinds.contains(.password) else { return HostedAnswer(.refused(HostedRefusal(.over))) }

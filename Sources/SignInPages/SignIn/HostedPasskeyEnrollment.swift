@@ -4,12 +4,12 @@ internal import JOSE
 internal import Store
 internal import WebAuthn
 
-/// The creation of a passkey during a sign-in, if the policy requires a second factor and the user has none. The new passkey counts as
-/// the second factor.
+/// The creation of a passkey during a sign-in: if the policy requires a second factor and the user has none, after a recovery code in place
+/// of lost passkeys, and as an offer. The new passkey counts as a proof.
 extension HostedState {
     /// Starts the creation with a new challenge.
     func beginPasskey() -> HostedStep {
-        guard enrollable.contains(.passkey), let proof = transaction.proofs.last else { return unchanged }
+        guard mayCreatePasskey, let proof = transaction.proofs.last else { return unchanged }
         // The proofs are too old to enroll a factor.
         guard Enrollment.isFresh(proof.time, at: now) else { return restart() }
         return HostedStep {
@@ -24,7 +24,7 @@ extension HostedState {
 
     /// Returns a step that stores the new passkey, and continues the sign-in in the same commit.
     func confirmPasskey(_ text: String, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
-        guard enrollable.contains(.passkey), let user, let subject, let challenge = hosted.newPasskey else { return unchanged }
+        guard mayCreatePasskey, let user, let subject, let challenge = hosted.newPasskey else { return unchanged }
         guard let setup = passkeySetup, let response = RegistrationResponse(ofForm: text), try !isTaken(response, reading.view) else {
             return attempt(reading) { _ in try note(.passkeyNotCreated) }
         }
@@ -56,11 +56,13 @@ extension HostedState {
     }
 
     /// Returns the page on which a passkey is created; `nil` if no challenge is open.
-    func newPasskeyPage(_ choices: [HostedEnrollment]) throws -> HostedAnswer? {
+    func newPasskeyPage(_ choices: [HostedEnrollment], isOffer: Bool = false) throws -> HostedAnswer? {
         guard choices.contains(.passkey), let challenge = openNewPasskey, let setup = passkeySetup else { return nil }
         let options = String(decoding: try setup.options(challenge).json.serialized(), as: UTF8.self)
-        return page(.createPasskey(options: options, hasOthers: choices.count > 1))
+        return page(.createPasskey(options: options, hasOthers: choices.count > 1, isOffer: isOffer))
     }
+
+    private var mayCreatePasskey: Bool { enrollable.contains(.passkey) || offer == .passkey }
 
     /// Whether an account has the credential already.
     private func isTaken(_ response: RegistrationResponse, _ view: any StoreView) throws -> Bool {

@@ -17,7 +17,7 @@ extension HostedState {
             case .limited(let status): throw EarlyAnswer(HostedAnswer(.refused(HostedRefusal(tooMany: status))))
             case .busy: throw EarlyAnswer(.tooManyRequests)
             case .factor(let verdict): try reproved(verdict, by: verifier, user, subject)
-            case .admitted, .password, .registration, nil: throw EarlyAnswer(.otherBrowser)
+            case .admitted, .password, .registration, .hashes, nil: throw EarlyAnswer(.otherBrowser)
             }
         }
     }

@@ -25,6 +25,10 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         case sentCode(CodeChannel)
         /// The signature of a passkey as the second factor.
         case passkey
+        /// A recovery code as the second factor.
+        case savedCode
+        /// The confirmation that the user has saved new recovery codes.
+        case newSavedCodes(enrollmentID: String)
         /// The registration of a new passkey, which must sign this challenge.
         case newPasskey(PasskeyChallenge)
         /// The number of a phone to enroll.
@@ -62,21 +66,26 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var setupChannel: CodeChannel? {
         switch awaited {
         case .number(let channel), .setupCode(_, let channel?): channel
-        case .sentCode, .passkey, .newPasskey, .setupCode, nil: nil
+        case .sentCode, .passkey, .savedCode, .newPasskey, .newSavedCodes, .setupCode, nil: nil
         }
     }
 
     /// The challenge of the passkey that is being created; `nil` for none.
     var newPasskey: PasskeyChallenge? { if case .newPasskey(let challenge) = awaited { challenge } else { nil } }
 
-    /// The id of the enrollment that awaits its first code; `nil` for none.
-    var setupEnrollmentID: String? { if case .setupCode(let id, _) = awaited { id } else { nil } }
+    /// The id of the pending enrollment; `nil` for none.
+    var setupEnrollmentID: String? {
+        switch awaited {
+        case .setupCode(let id, _), .newSavedCodes(let id): id
+        default: nil
+        }
+    }
 
-    /// Stops waiting for the code or passkey of a second factor.
+    /// Stops waiting for the answer to a second factor.
     mutating func stopPresenting() {
         switch awaited {
-        case .sentCode, .passkey: awaited = nil
-        case .newPasskey, .number, .setupCode, nil: break
+        case .sentCode, .passkey, .savedCode: awaited = nil
+        case .newPasskey, .newSavedCodes, .number, .setupCode, nil: break
         }
     }
 
@@ -84,8 +93,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     mutating func stopEnrolling() {
         notice = nil
         switch awaited {
-        case .newPasskey, .number, .setupCode: awaited = nil
-        case .sentCode, .passkey, nil: break
+        case .newPasskey, .newSavedCodes, .number, .setupCode: awaited = nil
+        case .sentCode, .passkey, .savedCode, nil: break
         }
     }
 
@@ -147,7 +156,7 @@ extension SignInTransaction {
 }
 
 extension DoorRules {
-    static let pages: DoorRules = [.retriesFirstFactor, .asksForPasswordLater, .isInBrowser, .changesPassword, .enrollsFactors]
+    static let pages: DoorRules = [.retriesFirstFactor, .asksForPasswordLater, .isInBrowser, .changesPassword, .enrollsFactors, .offersSetup]
 }
 
 extension FactorKind {

@@ -39,7 +39,7 @@ struct HostedState: Sendable {
     let needsConsent: Bool
     /// The stored consent; `nil` for none, or if it cannot be needed.
     let consent: Consent?
-    /// The enrollment that awaits its first code; `nil` for none.
+    /// The enrollment that awaits its first code or the user's confirmation; `nil` for none.
     let pending: Enrollment?
     /// The transaction of the device that waits for this sign-in; `nil` for none.
     let waitingDevice: StoredTransaction?

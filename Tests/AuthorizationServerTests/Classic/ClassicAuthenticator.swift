@@ -70,9 +70,9 @@ extension ClassicClient {
     /// Runs a test against a server whose organization offers passkeys.
     static func withPasskeys(
         _ policy: ClassicPolicy = ClassicPolicy(signOnPolicy: "two factors"), passkeys: PasskeyPolicy? = PasskeyPolicy(),
-        _ body: @Sendable (ClassicClient, PushServer) async throws -> Void
+        savedCodes: SavedCodesPolicy? = nil, _ body: @Sendable (ClassicClient, PushServer) async throws -> Void
     ) async throws {
-        try await PushServer.with(PushOrganization(passkeys: passkeys, classic: policy)) { server in
+        try await PushServer.with(PushOrganization(passkeys: passkeys, savedCodes: savedCodes, classic: policy)) { server in
             try await body(ClassicClient(server), server)
         }
     }

@@ -41,6 +41,8 @@ struct PushOrganization: Sendable {
     var callingCodes: [String]?
     /// The settings of passkeys; `nil` if the organization does not offer them.
     var passkeys: PasskeyPolicy?
+    /// The settings of recovery codes; `nil` if the organization does not offer them.
+    var savedCodes: SavedCodesPolicy?
     /// The service that verifies codes of external tokens; `nil` for none.
     var tokenService: (any TokenService)?
     /// The lifetime of an `mfa_token`, in seconds.
@@ -72,7 +74,7 @@ struct PushOrganization: Sendable {
                 OrganizationBuilder.policy("passkeys", .phishingResistant),
             ]
             ($0.passwordPolicy, $0.rateLimits, $0.mfaTokenLifetime) = (passwordPolicy, rateLimits, mfaTokenLifetime)
-            ($0.classic, $0.callingCodes, $0.passkeys) = (classic, callingCodes, passkeys)
+            ($0.classic, $0.callingCodes, $0.passkeys, $0.savedCodes) = (classic, callingCodes, passkeys, savedCodes)
             $0.authenticators = [
                 PushAuthenticator(
                     id: "autphone1", kind: kind, name: "Phone", clientID: "phone-app", isActive: isActive,

@@ -14,7 +14,7 @@ extension Sandbox.Configuration {
     ///   - more: Further sections of the org file.
     static func classic(_ settings: String, more: String = "") throws -> Sandbox.Configuration {
         // The SDK cannot enroll a passkey, so it would be offered again after every enrollment.
-        let standard = OrgFile.sandboxDefault.replacing("passkeys:\n  user_verification: preferred\n", with: "")
+        let standard = OrgFile.sandboxDefault.replacing("passkeys:\n  user_verification: preferred\n  offer: never\n", with: "")
         let start = try #require(standard.range(of: "authn_api:\n"))
         let end = try #require(standard.range(of: "\n\n", range: start.upperBound..<standard.endIndex))
         let section = settings.split(separator: "\n").map { "  \($0)\n" }.joined()

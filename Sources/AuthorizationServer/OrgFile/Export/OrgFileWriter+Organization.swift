@@ -30,6 +30,7 @@ extension OrgFileWriter {
         root.add("authn_api", organization.classic.map(classic))
         root.add("calling_codes", texts(organization.callingCodes))
         root.add("passkeys", organization.passkeys.map(passkeys))
+        root.add("recovery_codes", organization.savedCodes.map(savedCodes))
         root.add("authenticators", list(organization.authenticators, authenticator))
         if includesUsers { root.add("users", list(organization.users, user)) }
         limits(of: organization, in: &root)
@@ -67,6 +68,14 @@ extension OrgFileWriter {
             $0.add("user_verification", word(policy.userVerification.rawValue))
             $0.add("models", texts(policy.models))
             $0.add("counter", word(policy.counter.rawValue))
+            $0.add("offer", word(policy.isOffered ? "once" : "never"))
+        }
+    }
+
+    private func savedCodes(_ policy: SavedCodesPolicy) -> Node {
+        mapping {
+            $0.add("count", number(policy.count))
+            $0.add("offer", word(policy.isOffered ? "once" : "never"))
         }
     }
 

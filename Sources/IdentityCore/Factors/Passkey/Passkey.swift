@@ -29,13 +29,15 @@ package struct PasskeyPolicy: Sendable, Equatable, Codable {
     /// The models of authenticators (AAGUID, lowercase with hyphens) that can be enrolled; `nil` for all.
     package var models: [String]?
     package var counter: CounterCheck
+    /// Whether the pages offer a passkey to users without one, once.
+    package var isOffered: Bool
 
     package init(
         relyingParty: String? = nil, origins: [String] = [], userVerification: UserVerification = .preferred, models: [String]? = nil,
-        counter: CounterCheck = .refuse
+        counter: CounterCheck = .refuse, isOffered: Bool = true
     ) {
         (self.relyingParty, self.origins, self.userVerification) = (relyingParty, origins, userVerification)
-        (self.models, self.counter) = (models, counter)
+        (self.models, self.counter, self.isOffered) = (models, counter, isOffered)
     }
 
     /// Returns the relying party's id for an organization's origin. An address has no passkeys, so `localhost` stands for a loopback address.

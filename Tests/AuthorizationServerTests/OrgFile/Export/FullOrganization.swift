@@ -94,6 +94,8 @@ enum FullOrganization {
           user_verification: required
           models: [ee882879-721c-4913-9775-3dfcce97072a]
           counter: signal
+          offer: never
+        recovery_codes: {count: 8, offer: never}
         rate_limits: {per_client: 5000, per_address: 1100, per_address_sign_ins: 110, per_user: 50, recovery_guesses: 70, messages: 500}
         dpop: {require_nonce: false}
         key_rotation: {signs_for_days: 60, published_days_ahead: 5, published_days_after: 9}

@@ -112,7 +112,7 @@ enum TransactionInvariants {
         // The log has no line if the proofs are those of a session, because the step then proved nothing.
         case .enrollmentRequired: if ![[], [.success]].contains(lines) { throw Broken("the log says \(lines)") }
         case .recovering, .unlocked: throw Broken("there is no recovery")
-        case .authenticated, .factorRequired, .enrollmentOffered, .passwordDue, .challenged, .judged(.approved):
+        case .authenticated, .factorRequired, .enrollmentOffered, .setupOffered, .passwordDue, .challenged, .judged(.approved):
             if lines != [.success] { throw Broken("the log says \(lines)") }
         case .refused, .judged, .tryAgain:
             // A lock of the account has its own log event.

@@ -1,0 +1,279 @@
+import Foundation
+import IdentityCore
+import JOSE
+import Store
+import TestSupport
+import Testing
+
+@Suite("Offers after a sign-in on the pages, and recovery codes")
+struct OfferPageTests {
+    private static let app = WireRelyingParty.browserApp
+    /// An app whose policy requires one factor.
+    private static let easyApp = WireRelyingParty.readingApp
+    private static let offersPasskey = "Sign in faster next time"
+    private static let offersCodes = "Get recovery codes"
+
+    /// Starts a server whose pages offer passkeys and recovery codes, or only one of them.
+    private static func with(
+        passkeys: PasskeyPolicy? = PasskeyPolicy(), codes: SavedCodesPolicy? = SavedCodesPolicy(count: 4),
+        _ body: @Sendable (PushServer) async throws -> Void
+    ) async throws {
+        try await PushServer.with(PushOrganization(passkeys: passkeys, savedCodes: codes), body)
+    }
+
+    /// Jane signs in with the password, and creates a passkey as the second factor. Returns the page after it.
+    private static func enroll(
+        _ passkeys: inout WirePasskeys, _ browser: WireBrowser, app: WireRelyingParty = Self.app
+    ) async throws -> WireResponse {
+        let choice = try await browser.signIn(try await app.begin(browser))
+        let page = try await browser.submit(choice, "set-up", ["choice": "passkey"])
+        return try await browser.submit(page, "new-passkey", ["credential": try passkeys.create(page)])
+    }
+
+    private static func codes(_ page: WireResponse) -> [String] { page.body.matches(of: /<li>([0-9a-z-]+)<\/li>/).map { String($0.1) } }
+
+    /// Jane creates a passkey and saves recovery codes. Returns the codes.
+    private static func saveCodes(_ server: PushServer, app: WireRelyingParty = Self.app) async throws -> [String] {
+        var passkeys = WirePasskeys()
+        let browser = WireBrowser(server.wire)
+        let offer = try await enroll(&passkeys, browser, app: app)
+        let shown = try await browser.submit(offer, "recovery-codes")
+        _ = try app.code(try await browser.submit(shown, "codes-saved"))
+        return codes(shown)
+    }
+
+    private static func methods(_ answer: WireResponse, _ server: PushServer, app: WireRelyingParty = Self.app) async throws -> JSONValue? {
+        try await IssuedTokens(
+            try await app.exchange(try app.code(answer), server.wire), keysFrom: app.base, server.wire
+        ).idToken["amr"]
+    }
+
+    private static func enrollments(_ server: PushServer) async throws -> [Enrollment] {
+        let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+        return try await server.engine.store.read { view in try view.enrollments(of: id) }
+    }
+
+    // MARK: - Offers
+
+    @Test("A user without a second factor is offered a passkey once, and a declined offer is not repeated")
+    func declinedPasskey() async throws {
+        try await Self.with { server in
+            let browser = WireBrowser(server.wire)
+            let offer = try await browser.signIn(try await Self.easyApp.begin(browser))
+            #expect(offer.body.contains(Self.offersPasskey))
+            let answer = try await browser.submit(offer, "decline", ["offer": "passkey"])
+            #expect(try await Self.methods(answer, server, app: Self.easyApp) == ["pwd"])
+            let later = WireBrowser(server.wire)
+            _ = try Self.easyApp.code(try await later.signIn(try await Self.easyApp.begin(later)))
+        }
+    }
+
+    @Test("A user who accepts the offer creates a passkey, which counts as a proof of the sign-in")
+    func acceptedPasskey() async throws {
+        try await Self.with(codes: nil) { server in
+            let browser = WireBrowser(server.wire)
+            var passkeys = WirePasskeys()
+            let offer = try await browser.signIn(try await Self.easyApp.begin(browser))
+            let page = try await browser.submit(offer, "set-up", ["choice": "passkey"])
+            #expect(page.body.contains("Not now"))
+            let answer = try await browser.submit(page, "new-passkey", ["credential": try passkeys.create(page)])
+            #expect(try await Self.methods(answer, server, app: Self.easyApp) == ["pwd", "pop", "mfa"])
+            let later = WireBrowser(server.wire)
+            _ = try Self.easyApp.code(try await later.signIn(try await Self.easyApp.begin(later)))
+        }
+    }
+
+    @Test("A user who starts to create the offered passkey can still decline it")
+    func declinedCreation() async throws {
+        try await Self.with { server in
+            let browser = WireBrowser(server.wire)
+            let offer = try await browser.signIn(try await Self.easyApp.begin(browser))
+            let page = try await browser.submit(offer, "set-up", ["choice": "passkey"])
+            _ = try Self.easyApp.code(try await browser.submit(page, "decline", ["offer": "passkey"]))
+            #expect(try await Self.enrollments(server).isEmpty)
+        }
+    }
+
+    @Test("A password alone is offered no passkey if the user has a second factor, and a session is offered nothing")
+    func unproved() async throws {
+        try await Self.with { server in
+            var passkeys = WirePasskeys()
+            let browser = WireBrowser(server.wire)
+            let codes = try await Self.enroll(&passkeys, browser)
+            #expect(codes.body.contains(Self.offersCodes))
+            _ = try Self.app.code(try await browser.submit(codes, "decline", ["offer": "recoveryCodes"]))
+            // The session has both proofs, and answers at once.
+            _ = try Self.easyApp.code(try await Self.easyApp.begin(browser))
+            let later = WireBrowser(server.wire)
+            _ = try Self.easyApp.code(try await later.signIn(try await Self.easyApp.begin(later)))
+        }
+    }
+
+    @Test("With offer: never, the pages offer neither a passkey nor recovery codes")
+    func never() async throws {
+        try await Self.with(passkeys: PasskeyPolicy(isOffered: false), codes: SavedCodesPolicy(isOffered: false)) { server in
+            let browser = WireBrowser(server.wire)
+            _ = try Self.easyApp.code(try await browser.signIn(try await Self.easyApp.begin(browser)))
+            var passkeys = WirePasskeys()
+            let other = WireBrowser(server.wire)
+            _ = try Self.app.code(try await Self.enroll(&passkeys, other))
+        }
+    }
+
+    @Test("A form of an offer that is sent again changes nothing, and does not decline the next offer")
+    func sentTwice() async throws {
+        try await Self.with { server in
+            var passkeys = WirePasskeys()
+            let browser = WireBrowser(server.wire)
+            let codes = try await Self.enroll(&passkeys, browser)
+            let form = try WireBrowser.form(codes, "decline")
+            let stale = form.fields.merging(["offer": "passkey"]) { $1 }
+            let page = try await browser.follow(try await browser.post(form.action, stale))
+            #expect(page.body.contains(Self.offersCodes))
+            let unknown = form.fields.merging(["offer": "anything"]) { $1 }
+            #expect(try await browser.post(form.action, unknown).status == 404)
+        }
+    }
+
+    // MARK: - Recovery codes
+
+    @Test("The page shows the same recovery codes until the user has saved them, and the store then has only hashes")
+    func saving() async throws {
+        try await Self.with { server in
+            var passkeys = WirePasskeys()
+            let browser = WireBrowser(server.wire)
+            let offer = try await Self.enroll(&passkeys, browser)
+            #expect(offer.body.contains(Self.offersCodes))
+            let shown = try await browser.submit(offer, "recovery-codes")
+            let codes = Self.codes(shown)
+            #expect(codes.count == 4)
+            // The same form again, as after a double click, creates no other codes.
+            let again = try await browser.submit(offer, "recovery-codes")
+            #expect(Self.codes(again) == codes)
+            // A list that is not saved yet is no factor.
+            #expect(try await Self.enrollments(server).filter { $0.factor == .savedCode }.map(\.status) == [.pending])
+            let answer = try await browser.submit(shown, "codes-saved")
+            #expect(try await Self.methods(answer, server) == ["pwd", "pop", "mfa"])
+            let stored = try await Self.enrollments(server).filter { $0.factor == .savedCode }
+            #expect(stored.map(\.status) == [.active] && stored.first?.savedCodes?.remaining == 4)
+            let later = WireBrowser(server.wire)
+            let choice = try await later.signIn(try await Self.app.begin(later))
+            let page = try await later.submit(choice, "factor", ["factor": "passkey"])
+            _ = try Self.app.code(try await later.submit(page, "passkey", ["credential": try passkeys.sign(page)]))
+        }
+    }
+
+    @Test("Recovery codes that are not saved within ten minutes are never shown again, and the page offers others")
+    func expired() async throws {
+        try await Self.with { server in
+            var passkeys = WirePasskeys()
+            let browser = WireBrowser(server.wire)
+            let shown = try await browser.submit(try await Self.enroll(&passkeys, browser), "recovery-codes")
+            let codes = Self.codes(shown)
+            server.clock.advance(by: 600)
+            let page = try await browser.submit(shown, "codes-saved")
+            #expect(page.body.contains(Self.offersCodes))
+            let next = try await browser.submit(page, "recovery-codes")
+            #expect(Self.codes(next).count == 4 && Set(Self.codes(next)).isDisjoint(with: codes))
+        }
+    }
+
+    @Test("A recovery code is a second factor of the pages, each code once, and a wrong code can be corrected")
+    func signIn() async throws {
+        try await Self.with { server in
+            let codes = try await Self.saveCodes(server)
+            let browser = WireBrowser(server.wire)
+            let choice = try await browser.signIn(try await Self.app.begin(browser))
+            var page = try await browser.submit(choice, "factor", ["factor": "recovery-code"])
+            page = try await browser.submit(page, "recovery-code", ["code": "0000-0000-0000"])
+            #expect(page.body.contains("The recovery code is wrong or was used before."))
+            page = try await browser.submit(page, "recovery-code", ["code": codes[0].uppercased()])
+            // The user may have lost the passkey.
+            #expect(page.body.contains(Self.offersPasskey))
+            let answer = try await browser.submit(page, "decline", ["offer": "passkey"])
+            #expect(try await Self.methods(answer, server) == ["pwd", "otp", "mfa"])
+            let other = WireBrowser(server.wire)
+            page = try await other.submit(
+                try await other.signIn(try await Self.app.begin(other)), "factor", ["factor": "recovery-code"])
+            #expect(try await other.submit(page, "recovery-code", ["code": codes[0]]).body.contains("was used before"))
+        }
+    }
+
+    @Test("After a user needed one of the last recovery codes, the next sign-in offers a new list, which replaces the old one")
+    func renewed() async throws {
+        try await Self.with(passkeys: PasskeyPolicy(isOffered: false)) { server in
+            let codes = try await Self.saveCodes(server)
+            func use(_ code: String) async throws -> (WireBrowser, WireResponse) {
+                let browser = WireBrowser(server.wire)
+                let choice = try await browser.signIn(try await Self.app.begin(browser))
+                let page = try await browser.submit(choice, "factor", ["factor": "recovery-code"])
+                return (browser, try await browser.submit(page, "recovery-code", ["code": code]))
+            }
+            _ = try Self.app.code(try await use(codes[0]).1)
+            _ = try Self.app.code(try await use(codes[1]).1)
+            let (browser, offer) = try await use(codes[2])
+            #expect(offer.body.contains(Self.offersCodes))
+            let shown = try await browser.submit(offer, "recovery-codes")
+            _ = try Self.app.code(try await browser.submit(shown, "codes-saved"))
+            #expect(try await use(codes[3]).1.body.contains("was used before"))
+            _ = try Self.app.code(try await use(Self.codes(shown)[0]).1)
+        }
+    }
+
+    // MARK: - Lost passkeys
+
+    @Test("A user who lost every passkey signs in with a recovery code and a new passkey where a passkey is required")
+    func lostPasskeys() async throws {
+        try await Self.with { server in
+            let app = WireRelyingParty.passkeyApp
+            let codes = try await Self.saveCodes(server, app: app)
+            let browser = WireBrowser(server.wire)
+            let choice = try await browser.signIn(try await app.begin(browser))
+            #expect(choice.body.contains("Use your passkey") && choice.body.contains("Use a recovery code"))
+            var page = try await browser.submit(choice, "factor", ["factor": "recovery-code"])
+            page = try await browser.submit(page, "recovery-code", ["code": codes[0]])
+            #expect(page.body.contains("Create a passkey") && !page.body.contains("Not now"))
+            var passkeys = WirePasskeys()
+            let creation = try await browser.submit(page, "set-up", ["choice": "passkey"])
+            let answer = try await browser.submit(creation, "new-passkey", ["credential": try passkeys.create(creation)])
+            #expect(try await Self.methods(answer, server, app: app) == ["pwd", "otp", "pop", "mfa"])
+            // The new passkey alone signs in afterwards.
+            let later = WireBrowser(server.wire)
+            let first = try await app.begin(later)
+            _ = try app.code(try await later.submit(first, "passkey", ["credential": try passkeys.sign(first)]))
+        }
+    }
+
+    @Test("Where a passkey is required, a recovery code alone does not complete the sign-in")
+    func codeAlone() async throws {
+        try await Self.with { server in
+            let app = WireRelyingParty.passkeyApp
+            let codes = try await Self.saveCodes(server, app: app)
+            let browser = WireBrowser(server.wire)
+            var page = try await browser.signIn(try await app.begin(browser))
+            page = try await browser.submit(page, "factor", ["factor": "recovery-code"])
+            page = try await browser.submit(page, "recovery-code", ["code": codes[0]])
+            let form = try WireBrowser.form(page, "set-up")
+            for (step, fields) in [("decline", ["offer": "passkey"]), ("codes-saved", [:]), ("enroll", [:]), ("recovery-codes", [:])] {
+                let answer = try await browser.follow(
+                    try await browser.post(form.action.replacing("/set-up", with: "/" + step), form.fields.merging(fields) { $1 }))
+                #expect(answer.status == 200 && answer.body.contains("Create a passkey"))
+            }
+        }
+    }
+
+    @Test("A factor that a session proved does not permit the replacement of a passkey by a recovery code")
+    func session() async throws {
+        try await Self.with { server in
+            let codes = try await Self.saveCodes(server)
+            let browser = WireBrowser(server.wire)
+            var page = try await browser.signIn(try await Self.app.begin(browser))
+            page = try await browser.submit(page, "factor", ["factor": "recovery-code"])
+            page = try await browser.submit(page, "recovery-code", ["code": codes[0]])
+            _ = try Self.app.code(try await browser.submit(page, "decline", ["offer": "passkey"]))
+            // An attacker who finds this browser open reaches no page that creates a passkey.
+            page = try await WireRelyingParty.passkeyApp.begin(browser)
+            #expect(page.body.contains("Use your passkey") && !page.body.contains("recovery code"))
+        }
+    }
+}
