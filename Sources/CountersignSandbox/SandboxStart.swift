@@ -212,7 +212,7 @@ struct SandboxStart {
         let service = MessagesService(
             verifier: AccessTokenVerifier(
                 .init(issuer: issuer, clientID: nil), fetcher: InProcessFetcher(server: server), now: { clock.now }),
-            now: { clock.now }, logger: configuration.logger)
+            publishesMetadata: true, now: { clock.now }, logger: configuration.logger)
         return try await start { service.application(port: port, onServerRunning: $0) }
     }
 

@@ -35,6 +35,11 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
         public static let inactive = Code(rawValue: "inactive")
         /// The token is valid but lacks a scope.
         public static let insufficientScope = Code(rawValue: "insufficientScope")
+        /// The token is valid, but the user's sign-in does not meet ``AccessTokenError/requiredAuthentication``. A new sign-in can meet it
+        /// (RFC 9470).
+        public static let insufficientAuthentication = Code(rawValue: "insufficientAuthentication")
+        /// The token has the type `at+jwt` but lacks a claim that RFC 9068 §2.2 requires.
+        public static let missingClaim = Code(rawValue: "missingClaim")
         /// The token is bound to a key, and the request does not prove possession of that key.
         public static let keyNotProved = Code(rawValue: "keyNotProved")
         /// The token was sent with the scheme `DPoP` but is not bound to a key.
@@ -56,17 +61,24 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
     public let code: Code
     /// A sentence that says what is wrong and what to do about it.
     public let message: String
-    /// The scopes that the resource requires, for ``Code/insufficientScope``; empty for other codes.
+    /// The scopes that the resource requires, for ``Code/insufficientScope``, and for ``Code/insufficientAuthentication`` if the token also
+    /// lacks a scope; otherwise empty.
     public let requiredScopes: [String]
+    /// The sign-in that the resource requires, for ``Code/insufficientAuthentication``; `nil` for other codes.
+    public let requiredAuthentication: AuthenticationRequirement?
     /// The nonce that the next proof must contain, for ``Code/nonceNeeded``; `nil` for other codes.
     public let nonce: String?
     /// The cause, for the log; `nil` if there is none.
     public let underlying: (any Error)?
 
-    init(_ code: Code, _ message: String, requiredScopes: [String] = [], nonce: String? = nil, underlying: (any Error)? = nil) {
+    init(
+        _ code: Code, _ message: String, requiredScopes: [String] = [], requiredAuthentication: AuthenticationRequirement? = nil,
+        nonce: String? = nil, underlying: (any Error)? = nil
+    ) {
         self.code = code
         self.message = message
         self.requiredScopes = requiredScopes
+        self.requiredAuthentication = requiredAuthentication
         self.nonce = nonce
         self.underlying = underlying
     }
@@ -106,6 +118,13 @@ public struct AccessToken: Sendable, Equatable {
 
     /// The thumbprint of the key to which the token is bound (`cnf.jkt`, RFC 9449 §6.1); `nil` for a bearer token.
     public var keyThumbprint: String? { claims["cnf"]?["jkt"]?.stringValue }
+
+    /// The time at which the user signed in (`auth_time`); `nil` if the token has none, as for a service, or if it is not a time.
+    public var authenticationTime: Date? { claims["auth_time"]?.doubleValue.flatMap(Date.init(numericDate:)) }
+    /// The authentication context class that the sign-in met (`acr`); `nil` if the token has none.
+    public var authenticationContextClass: String? { claims["acr"]?.stringValue }
+    /// The methods of the sign-in (`amr`); empty if the token has none. Many issuers send them only in ID tokens.
+    public var authenticationMethods: [String] { claims["amr"]?.stringArrayValue ?? [] }
 
     /// Whether the token has a scope.
     public func has(scope: String) -> Bool { scopes.contains(scope) }

@@ -132,12 +132,17 @@ public final class AccessTokenVerifier: Sendable {
     }
 
     /// Verifies a bearer token. If necessary, fetches the issuer's keys or asks the issuer about the token.
-    /// - Parameter scopes: Scopes that the token must have in addition to the required scopes.
-    /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/keyNotProved`` for a token that is bound to a key.
-    public func verify(_ token: String, scopes: [String] = []) async throws -> AccessToken {
+    /// - Parameters:
+    ///   - scopes: Scopes that the token must have in addition to the required scopes.
+    ///   - authentication: The required sign-in of the user; `nil` accepts every sign-in, and tokens without a user.
+    /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/keyNotProved`` for a token that is bound to a key;
+    ///   ``AccessTokenError/Code/insufficientAuthentication`` for a sign-in that does not meet `authentication`.
+    public func verify(
+        _ token: String, scopes: [String] = [], authentication: AuthenticationRequirement? = nil
+    ) async throws -> AccessToken {
         let verified = try await genuine(token)
         try proofs.checkBearer(verified)
-        return try checkScopes(of: verified, further: scopes)
+        return try checkGrant(of: verified, further: scopes, authentication: authentication)
     }
 
     /// Verifies a key-bound token and its proof (RFC 9449 §7). The proof cannot be used again.
@@ -145,11 +150,14 @@ public final class AccessTokenVerifier: Sendable {
     ///   - token: The token that the client sent with the scheme `DPoP`.
     ///   - proof: The proof that came with the token.
     ///   - scopes: Scopes that the token must have in addition to the required scopes.
+    ///   - authentication: The required sign-in of the user; `nil` accepts every sign-in, and tokens without a user.
     /// - Throws: ``AccessTokenError``.
-    public func verify(_ token: String, proof: RequestProof, scopes: [String] = []) async throws -> AccessToken {
+    public func verify(
+        _ token: String, proof: RequestProof, scopes: [String] = [], authentication: AuthenticationRequirement? = nil
+    ) async throws -> AccessToken {
         let verified = try await genuine(token)
         try proofs.check(proof, of: verified, text: token, now: now())
-        return try checkScopes(of: verified, further: scopes)
+        return try checkGrant(of: verified, further: scopes, authentication: authentication)
     }
 
     /// Verifies everything except key binding and scopes.
@@ -171,25 +179,37 @@ public final class AccessTokenVerifier: Sendable {
     }
 
     /// Verifies a bearer token with the cached keys, without waiting or suspending.
-    /// - Parameter scopes: Scopes that the token must have in addition to the required scopes.
+    /// - Parameters:
+    ///   - scopes: Scopes that the token must have in addition to the required scopes.
+    ///   - authentication: The required sign-in of the user; `nil` accepts every sign-in, and tokens without a user.
     /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/issuerUnavailable`` if no keys are cached (see ``prepare()``), or in
     ///   introspection mode; ``AccessTokenError/Code/keyNotProved`` for a token that is bound to a key.
-    public func verifyNow(_ token: String, scopes: [String] = []) throws -> AccessToken {
+    public func verifyNow(
+        _ token: String, scopes: [String] = [], authentication: AuthenticationRequirement? = nil
+    ) throws -> AccessToken {
         guard case .local = configuration.mode, let known = keys.knownNow() else {
             throw AccessTokenError(.issuerUnavailable, "The token can't be checked without asking the issuer first: await verify.")
         }
         do {
             let verified = try known.prepared.check(token, now: now())
             try proofs.checkBearer(verified)
-            return try checkScopes(of: verified, further: scopes)
+            return try checkGrant(of: verified, further: scopes, authentication: authentication)
         } catch let error as LocalTokenCheck.UnknownKey {
             throw error.refusal
         }
     }
 
-    private func checkScopes(of token: AccessToken, further scopes: [String]) throws(AccessTokenError) -> AccessToken {
+    /// Checks the sign-in and the scopes. The error for an insufficient sign-in also names missing scopes, so that one new sign-in is
+    /// enough.
+    private func checkGrant(
+        of token: AccessToken, further scopes: [String], authentication: AuthenticationRequirement?
+    ) throws(AccessTokenError) -> AccessToken {
         let required = configuration.requiredScopes + scopes
-        guard required.allSatisfy(token.has(scope:)) else {
+        let hasScopes = required.allSatisfy(token.has(scope:))
+        if let authentication {
+            try authentication.check(token, now: now(), leeway: configuration.leeway, missingScopes: hasScopes ? [] : required)
+        }
+        guard hasScopes else {
             throw AccessTokenError(
                 .insufficientScope, "The access token lacks a scope: \(required.joined(separator: " ")).", requiredScopes: required)
         }

@@ -25,9 +25,10 @@ enum RunningMessages {
 
     /// Runs the service until the body returns. The body gets a closure for requests, and the port.
     static func with(
-        _ verifier: AccessTokenVerifier, time: ManualClock, _ body: (_ ask: @escaping Ask, _ port: Int) async throws -> Void
+        _ verifier: AccessTokenVerifier, time: ManualClock, publishesMetadata: Bool = false,
+        _ body: (_ ask: @escaping Ask, _ port: Int) async throws -> Void
     ) async throws {
-        let service = MessagesService(verifier: verifier, now: { time.now })
+        let service = MessagesService(verifier: verifier, publishesMetadata: publishesMetadata, now: { time.now })
         let (ports, announce) = AsyncStream.makeStream(of: Int.self)
         let application = service.application(port: 0) { announce.yield($0.localAddress?.port ?? 0) }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -37,6 +37,7 @@ final class TestIssuer: ResourceFetcher {
     }
 
     /// Returns a token with the claims of a valid one and these changes. A change to `nil` removes a claim. The type is the header's `typ`.
+    /// A token of the type `at+jwt` has the claims that RFC 9068 requires.
     func token(
         changing changes: [String: JSONValue?] = [:], type: String? = nil, signedBy signer: SigningKey? = nil
     ) throws -> String {
@@ -45,6 +46,10 @@ final class TestIssuer: ResourceFetcher {
             "scp": ["openid", "messages.read"], "iat": .integer(Int64(Self.now.timeIntervalSince1970) - 10),
             "exp": .integer(Int64(Self.now.timeIntervalSince1970) + 3600),
         ]
+        if type?.lowercased().hasSuffix("at+jwt") == true {
+            claims["client_id"] = claims["cid"]
+            claims["jti"] = "AT.1"
+        }
         for (name, value) in changes { claims[name] = value }
         return try (signer ?? key).sign(claims, header: type.map { ["typ": .string($0)] } ?? [:])
     }

@@ -29,7 +29,7 @@ package struct AuthorizationHeader {
     }
 }
 
-/// The value of `WWW-Authenticate` for a request without a valid access token (RFC 6750 §3, RFC 9449 §7.1).
+/// The value of `WWW-Authenticate` for a request without a sufficient access token (RFC 6750 §3, RFC 9449 §7.1, RFC 9470 §3, RFC 9728 §5.1).
 package enum AccessTokenChallenge {
     package enum Scheme: String, Sendable {
         case bearer = "Bearer"
@@ -38,11 +38,14 @@ package enum AccessTokenChallenge {
 
     /// Returns a challenge of one scheme; `nil` parameters are left out. A `Bearer` challenge needs at least one parameter.
     package static func value(
-        _ scheme: Scheme, realm: String? = nil, error: String? = nil, description: String? = nil, scope: String? = nil
+        _ scheme: Scheme, realm: String? = nil, error: String? = nil, description: String? = nil, scope: String? = nil,
+        contextClasses: [String] = [], maxAge: Int? = nil, resourceMetadata: String? = nil
     ) -> String {
         let algorithms = scheme == .dpop ? DPoPProof.algorithms.map(\.rawValue).joined(separator: " ") : nil
         let parameters = [
-            ("realm", realm), ("error", error), ("error_description", description), ("scope", scope), ("algs", algorithms),
+            ("realm", realm), ("error", error), ("error_description", description), ("scope", scope),
+            ("acr_values", contextClasses.isEmpty ? nil : contextClasses.joined(separator: " ")), ("max_age", maxAge.map(String.init)),
+            ("algs", algorithms), ("resource_metadata", resourceMetadata),
         ]
         return scheme.rawValue + " "
             + parameters.compactMap { name, value in value.map { "\(name)=\"\(quotable($0))\"" } }.joined(separator: ", ")

@@ -34,7 +34,8 @@ public struct ResourceRequestContext: AccessTokenRequestContext {
     }
 }
 
-/// Middleware that passes only requests with a valid access token. It rejects other requests as RFC 6750 §3 and RFC 9449 §7 specify.
+/// Middleware that passes only requests with a valid access token. It rejects other requests as RFC 6750 §3, RFC 9449 §7 and RFC 9470 §3
+/// specify.
 ///
 /// ```swift
 /// let verifier = AccessTokenVerifier(issuer: "https://id.example.com/oauth2/default", clientID: "0oa…")
@@ -46,26 +47,46 @@ public struct ResourceRequestContext: AccessTokenRequestContext {
 /// | Without a token | 401 and a plain challenge |
 /// | Invalid token, or a key-bound token as a bearer token | 401 `invalid_token` |
 /// | Missing scope | 403 `insufficient_scope` |
+/// | Sign-in too weak or too old | 401 `insufficient_user_authentication`, with `acr_values` and `max_age` |
 /// | Token in the query, or an unreadable header | 400 `invalid_request` |
 /// | Invalid proof | 401 `invalid_dpop_proof` |
 /// | Proof without a valid nonce | 401 `use_dpop_nonce`, with a nonce |
 /// | Issuer unavailable, or too many proofs | 503 |
 ///
 /// A key-bound token requires the scheme `DPoP` and a proof for this request. To accept proofs, set the API's origin in
-/// ``AccessTokenVerifier/Configuration/proofs``. `Sendable`; one value serves all requests.
+/// ``AccessTokenVerifier/Configuration/proofs``. If the middleware has the metadata of the resource, each challenge names the URL of the
+/// metadata (RFC 9728 §5.1). `Sendable`; one value serves all requests.
 public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMiddleware {
     private let verifier: AccessTokenVerifier
     private let scopes: [String]
+    private let authentication: AuthenticationRequirement?
     private let realm: String
+    private let metadata: @Sendable (Request) -> ProtectedResourceMetadata?
 
     /// Creates the middleware.
     /// - Parameters:
     ///   - scopes: Scopes that a token must have in addition to the verifier's required scopes.
+    ///   - authentication: The required sign-in of the user (RFC 9470); `nil` accepts every sign-in, and tokens without a user.
     ///   - realm: The realm in the challenge; the verifier's audience by default.
-    public init(verifier: AccessTokenVerifier, scopes: [String] = [], realm: String? = nil) {
+    ///   - metadata: The metadata whose URL the challenges name; `nil` for none. The middleware does not serve the metadata; see
+    ///     ``ProtectedResourceMetadata/addRoute(to:)``.
+    public init(
+        verifier: AccessTokenVerifier, scopes: [String] = [], authentication: AuthenticationRequirement? = nil, realm: String? = nil,
+        metadata: ProtectedResourceMetadata? = nil
+    ) {
+        self.init(verifier: verifier, scopes: scopes, authentication: authentication, realm: realm) { _ in metadata }
+    }
+
+    /// Creates the middleware with metadata that depends on the request.
+    init(
+        verifier: AccessTokenVerifier, scopes: [String] = [], authentication: AuthenticationRequirement? = nil, realm: String? = nil,
+        metadata: @escaping @Sendable (Request) -> ProtectedResourceMetadata?
+    ) {
         self.verifier = verifier
         self.scopes = scopes
+        self.authentication = authentication
         self.realm = realm ?? verifier.configuration.audience
+        self.metadata = metadata
     }
 
     /// Verifies the token, stores it in the context and calls `next`, or rejects the request.
@@ -77,15 +98,17 @@ public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMi
         do {
             var context = context
             switch try PresentedToken(request) {
-            case .bearer(let token): context.accessToken = try await verifier.verify(token, scopes: scopes)
+            case .bearer(let token):
+                context.accessToken = try await verifier.verify(token, scopes: scopes, authentication: authentication)
             case .dpop(let token):
                 isByProof = true
-                context.accessToken = try await verifier.verify(token, proof: try proof(of: request), scopes: scopes)
+                context.accessToken = try await verifier.verify(
+                    token, proof: try proof(of: request), scopes: scopes, authentication: authentication)
             }
             return try await next(request, context)
         } catch let error as AccessTokenError {
             context.logger.info("Access refused", metadata: ["reason": .string(error.description)])
-            return refusal(error, byProof: isByProof)
+            return refusal(error, byProof: isByProof, of: request)
         }
     }
 
@@ -94,26 +117,20 @@ public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMi
     /// for another server.
     private func proof(of request: Request) throws(AccessTokenError) -> RequestProof {
         let path = String(request.head.path?.prefix { $0 != "?" } ?? "/")
-        guard let origin = verifier.configuration.proofs.origin ?? Self.loopbackOrigin(request.head.authority) else {
+        guard let origin = verifier.configuration.proofs.origin ?? request.loopbackOrigin else {
             throw AccessTokenError(.badProof, "Proofs are accepted once the API is told its origin: set it in its ProofRules.")
         }
         return RequestProof(values: request.headers[values: .dpop], method: request.method.rawValue, url: origin + path)
     }
 
-    /// Returns the origin of a request that was sent to a loopback host name; `nil` for other hosts.
-    private static func loopbackOrigin(_ authority: String?) -> String? {
-        guard let authority else { return nil }
-        let isLoopback = ["localhost", "127.0.0.1", "[::1]"].contains { authority == $0 || authority.hasPrefix($0 + ":") }
-        return isLoopback ? "http://" + authority : nil
-    }
-
-    private func refusal(_ error: AccessTokenError, byProof: Bool) -> Response {
+    private func refusal(_ error: AccessTokenError, byProof: Bool, of request: Request) -> Response {
         let refusal = AccessTokenRefusal(error, byProof: byProof)
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if refusal.status == 503 {
             headers[.retryAfter] = "5"
         } else {
-            headers[.wwwAuthenticate] = refusal.challenge(realm: realm, acceptsProofs: verifier.configuration.proofs.origin != nil)
+            headers[.wwwAuthenticate] = refusal.challenge(
+                realm: realm, acceptsProofs: verifier.configuration.proofs.origin != nil, metadataURL: metadata(request)?.url)
         }
         if let nonce = error.nonce { headers[.dpopNonce] = nonce }
         var body: [String: JSONValue] = ["error_description": .string(error.message)]
@@ -124,13 +141,23 @@ public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMi
     }
 }
 
-/// The status and the challenge (`WWW-Authenticate`) of a rejected request (RFC 6750 §3, RFC 9449 §7.1).
+extension Request {
+    /// The origin of a request that was sent to a loopback host name; `nil` for other hosts.
+    var loopbackOrigin: String? {
+        guard let authority = head.authority else { return nil }
+        let isLoopback = ["localhost", "127.0.0.1", "[::1]"].contains { authority == $0 || authority.hasPrefix($0 + ":") }
+        return isLoopback ? "http://" + authority : nil
+    }
+}
+
+/// The status and the challenge (`WWW-Authenticate`) of a rejected request (RFC 6750 §3, RFC 9449 §7.1, RFC 9470 §3).
 struct AccessTokenRefusal {
     let status: Int
     /// The error code of the RFC; `nil` for a request without a token (RFC 6750 §3.1) and for a 503.
     let error: String?
     let description: String?
     let scope: String?
+    let authentication: AuthenticationRequirement?
     /// Whether the challenge uses the scheme `DPoP`.
     let isForProof: Bool
 
@@ -143,6 +170,11 @@ struct AccessTokenRefusal {
             self.init(400, "invalid_request", error.message, byProof)
         case .insufficientScope:
             self.init(403, "insufficient_scope", error.message, byProof, scope: error.requiredScopes.joined(separator: " "))
+        case .insufficientAuthentication:
+            self.init(
+                401, "insufficient_user_authentication", error.message, byProof,
+                scope: error.requiredScopes.isEmpty ? nil : error.requiredScopes.joined(separator: " "),
+                authentication: error.requiredAuthentication)
         case .issuerUnavailable, .busy: self.init(503, nil, error.message, byProof)
         case .badProof: self.init(401, "invalid_dpop_proof", error.message, true)
         case .nonceNeeded: self.init(401, "use_dpop_nonce", error.message, true)
@@ -151,20 +183,26 @@ struct AccessTokenRefusal {
         }
     }
 
-    private init(_ status: Int, _ error: String?, _ description: String?, _ isForProof: Bool, scope: String? = nil) {
+    private init(
+        _ status: Int, _ error: String?, _ description: String?, _ isForProof: Bool, scope: String? = nil,
+        authentication: AuthenticationRequirement? = nil
+    ) {
         self.status = status
         self.error = error
         self.description = description
         self.scope = scope
+        self.authentication = authentication
         self.isForProof = isForProof
     }
 
     /// Returns the value of `WWW-Authenticate`. It always contains a realm, because a challenge needs at least one parameter.
     /// If the request had no token and `acceptsProofs` is true, the value contains a challenge for each scheme.
-    func challenge(realm: String, acceptsProofs: Bool) -> String {
+    func challenge(realm: String, acceptsProofs: Bool, metadataURL: String? = nil) -> String {
         let value = AccessTokenChallenge.value(
-            isForProof ? .dpop : .bearer, realm: realm, error: error, description: description, scope: scope)
-        return error == nil && acceptsProofs && !isForProof ? "\(value), \(AccessTokenChallenge.value(.dpop, realm: realm))" : value
+            isForProof ? .dpop : .bearer, realm: realm, error: error, description: description, scope: scope,
+            contextClasses: authentication?.acrValues ?? [], maxAge: authentication?.maxAge, resourceMetadata: metadataURL)
+        guard error == nil, acceptsProofs, !isForProof else { return value }
+        return value + ", " + AccessTokenChallenge.value(.dpop, realm: realm, resourceMetadata: metadataURL)
     }
 }
 

@@ -34,6 +34,7 @@ struct LocalTokenCheck: Sendable {
         guard AccessTokenType.hasOwnClaims(members), !AccessTokenType.hasForeignClaims(members) else {
             throw AccessTokenType.refusal()
         }
+        try AccessTokenType.checkRequiredClaims(members, of: token)
         if let clientID = configuration.clientID, claims.clientID != clientID {
             throw AccessTokenError(.wrongClient, "The access token was given to another client than \(clientID).")
         }
@@ -69,6 +70,18 @@ enum AccessTokenType {
     private static let idTokenClaims = ["nonce", "at_hash", "c_hash", "s_hash"]
     /// The event in the `events` claim of a logout token (OpenID Connect Back-Channel Logout §2.4).
     private static let logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
+
+    /// Checks the claims that RFC 9068 §2.2 requires of a token with the type `at+jwt`; other checks require `iss`, `exp` and `aud` of every
+    /// token. Tokens with another type or none need not be complete, because Okta's access tokens have no `client_id`.
+    static func checkRequiredClaims(_ claims: [String: JSONValue], of token: String) throws(AccessTokenError) {
+        let missing = ["sub", "client_id", "jti"].first { claims[$0]?.stringValue?.isEmpty ?? true }
+        guard let missing = missing ?? (claims["iat"]?.doubleValue == nil ? "iat" : nil) else { return }
+        // Only incomplete tokens are parsed again. The signature covers the header, and the caller has verified it.
+        guard let type = (try? JSONWebSignature(parsing: token))?.type?.lowercased(), [name, "application/\(name)"].contains(type) else {
+            return
+        }
+        throw AccessTokenError(.missingClaim, "The access token lacks the claim \(missing), which its type \(name) requires.")
+    }
 
     /// Whether the claims include a client or scopes, as an access token does.
     static func hasOwnClaims(_ claims: [String: JSONValue]) -> Bool { ownClaims.contains { claims[$0] != nil } }

@@ -9,6 +9,9 @@ public import NIOCore
 /// - `GET /` describes the service and needs no token.
 /// - `GET /secure` returns the claims of the token.
 /// - `GET /api/messages` returns `{"messages": [{"date": …, "text": …}, …]}`.
+/// - `GET /api/messages/private` returns private messages in the same form. It needs a sign-in with two factors or a passkey that is at most
+///   five minutes old, and answers other tokens with a step-up challenge (RFC 9470).
+/// - `GET /.well-known/oauth-protected-resource/api/messages` returns the metadata (RFC 9728), if the service publishes it.
 ///
 /// ```swift
 /// let service = MessagesService(issuer: "http://localhost:8080/oauth2/default", clientID: "password-app")
@@ -18,19 +21,24 @@ public import NIOCore
 public struct MessagesService: Sendable {
     /// The verifier of the access tokens.
     public let verifier: AccessTokenVerifier
+    private let publishesMetadata: Bool
     private let now: @Sendable () -> Date
     private let logger: Logger
 
     /// Creates the service.
     /// - Parameters:
     ///   - verifier: The verifier of the access tokens.
+    ///   - publishesMetadata: Whether the service publishes its metadata and names it in challenges. The URLs in it begin with
+    ///     ``ProofRules/origin``. If that is `nil`, they begin with the loopback address of the request, and requests for other hosts get no
+    ///     metadata.
     ///   - now: The wall clock that dates the messages.
     ///   - logger: The logger of the server.
     public init(
-        verifier: AccessTokenVerifier, now: @escaping @Sendable () -> Date = { Date() },
+        verifier: AccessTokenVerifier, publishesMetadata: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
         logger: Logger = Logger(label: "countersign.messages")
     ) {
         self.verifier = verifier
+        self.publishesMetadata = publishesMetadata
         self.now = now
         self.logger = logger
     }
@@ -53,14 +61,37 @@ public struct MessagesService: Sendable {
         router.get("/") { _, _ in
             Self.answer(["service": "Countersign's sample resource server", "try": "GET /api/messages with an access token"])
         }
-        let authenticated = router.group().add(middleware: BearerAuthentication(verifier: verifier))
+        if publishesMetadata {
+            router.get(RouterPath(ProtectedResourceMetadata.wellKnownPath + Self.messagesPath)) { request, _ in
+                metadata(for: request)?.response ?? Response(status: .notFound)
+            }
+        }
+        let authenticated = router.group().add(middleware: BearerAuthentication(verifier: verifier) { metadata(for: $0) })
         authenticated.get("secure") { _, context in
             Self.answer(.object(context.accessToken?.claims ?? [:]))
         }
-        authenticated.get("api/messages") { _, _ in
+        authenticated.get(RouterPath(Self.messagesPath)) { _, _ in
             Self.answer(["messages": .array(Message.samples(now: now()).map(\.json))])
         }
+        let steppedUp = router.group().add(
+            middleware: BearerAuthentication(verifier: verifier, authentication: Self.privateAuthentication) { metadata(for: $0) })
+        steppedUp.get(RouterPath(Self.messagesPath + "/private")) { _, _ in
+            Self.answer(["messages": .array(Message.privateSamples(now: now()).map(\.json))])
+        }
         return router
+    }
+
+    private static let messagesPath = "/api/messages"
+
+    /// The sign-in that the private messages need: two factors or a passkey, at most five minutes ago.
+    private static let privateAuthentication = AuthenticationRequirement(
+        acrValues: ["urn:okta:loa:2fa:any", "phr", "phrh"], maxAge: 300)
+
+    private func metadata(for request: Request) -> ProtectedResourceMetadata? {
+        guard publishesMetadata, let origin = verifier.configuration.proofs.origin ?? request.loopbackOrigin else { return nil }
+        return try? ProtectedResourceMetadata(
+            resource: origin + Self.messagesPath, authorizationServers: [verifier.configuration.issuer],
+            scopes: verifier.configuration.requiredScopes, name: "Countersign's sample messages")
     }
 
     /// Returns an application that listens on an address. `runService()` runs it until it is stopped.
@@ -110,6 +141,10 @@ struct Message: Equatable {
             Message(date: now, text: "I am a robot."),
             Message(date: now.addingTimeInterval(-3600), text: "Hello, world!"),
         ]
+    }
+
+    static func privateSamples(now: Date) -> [Message] {
+        [Message(date: now, text: "Only you can read this: the robot is afraid of thunderstorms.")]
     }
 
     var json: JSONValue {
