@@ -87,16 +87,14 @@ extension HTTPURLResponse {
     /// The error in the `WWW-Authenticate` header (RFC 6750 §3; RFC 9449 §7.1). Resource servers send it instead of a body if they reject
     /// an access token.
     var challengeError: OAuth2ServerError? {
-        guard let challenge = header("WWW-Authenticate"), ["bearer", "dpop"].contains(where: challenge.lowercased().hasPrefix) else {
-            return nil
-        }
-        func value(_ name: String) -> String? {
-            guard let start = challenge.range(of: "\(name)=\"")?.upperBound, let end = challenge[start...].firstIndex(of: "\"") else {
-                return nil
+        AuthenticationChallenge.all(in: header("WWW-Authenticate") ?? "").lazy
+            .filter { ["bearer", "dpop"].contains($0.scheme) }
+            .compactMap { challenge in
+                challenge.parameters["error"].map {
+                    OAuth2ServerError(code: $0, description: challenge.parameters["error_description"])
+                }
             }
-            return String(challenge[start..<end])
-        }
-        return value("error").map { OAuth2ServerError(code: $0, description: value("error_description")) }
+            .first
     }
 
     /// The URLs in the `Link` header by relation (RFC 8288). Supports only the form `<url>; rel="name"`.

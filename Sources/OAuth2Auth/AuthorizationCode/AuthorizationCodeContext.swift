@@ -69,6 +69,9 @@ extension AuthorizationCodeFlow {
         /// §7.3).
         package var redirectUri: URL?
 
+        /// The challenge that this sign-in answers; `nil` for none.
+        private(set) var stepUp: StepUp?
+
         /// Whether a redirect of this sign-in has been accepted.
         var isAnswered = false
 
@@ -90,6 +93,27 @@ extension AuthorizationCodeFlow {
         ) {
             self.init(
                 state: state, maxAge: maxAge, acrValues: acrValues, additionalParameters: additionalParameters, randomness: .system)
+        }
+
+        /// Creates the context of a sign-in that answers the challenge of a resource server (RFC 9470 §4).
+        /// The sign-in requests the `acr_values` and the `max_age` of the challenge. If the challenge has neither, it asks for the
+        /// credentials again (`prompt=login`). The scopes remain those of the client. The ID token of the refused tokens is sent as
+        /// `id_token_hint`, so that the server accepts only the same user.
+        /// The sign-in fails with `StepUpError`, or with `JWTError.exceedsMaxAge`, if the new tokens do not meet the challenge; they are then
+        /// revoked. Do not repeat the sign-in for the same request then.
+        /// - Parameters:
+        ///   - challenge: The challenge of the resource server.
+        ///   - token: The tokens that the resource server refused; `nil` if the app has none.
+        ///   - additionalParameters: Additional parameters. A parameter that has a property in this type sets this property.
+        public init(
+            steppingUp challenge: StepUpChallenge, from token: Token?, additionalParameters: [String: any APIRequestArgument]? = nil
+        ) {
+            self.init(
+                maxAge: challenge.maxAge, acrValues: ClaimCollection(wrappedValue: challenge.acrValues.isEmpty ? nil : challenge.acrValues),
+                additionalParameters: additionalParameters)
+            stepUp = StepUp(challenge, from: token)
+            idTokenHint = idTokenHint ?? token?.idToken?.rawValue
+            if challenge.acrValues.isEmpty, challenge.maxAge == nil, prompt == nil { prompt = .login }
         }
 
         init(

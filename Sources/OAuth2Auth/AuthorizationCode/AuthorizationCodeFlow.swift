@@ -194,6 +194,12 @@ extension OAuth2Client {
             discard(token)
             throw OAuth2Error.missingToken(type: .idToken)
         }
+        do {
+            try context.stepUp?.check(token)
+        } catch {
+            discard(token)
+            throw error
+        }
         return token
     }
 

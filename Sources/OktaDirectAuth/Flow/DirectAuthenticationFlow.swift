@@ -100,8 +100,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     /// - Parameter loginHint: The username.
     /// - Returns: The tokens, or the required next step. Continue with ``resume(with:)-(DirectAuthenticationFlow.SecondaryFactor)`` or
     ///   ``resume(with:)-(DirectAuthenticationFlow.ContinuationFactor)``.
-    /// - Throws: `APIClientError` if the server returns an error or is unreachable; `JWTError` if the ID token is invalid;
-    ///   ``DirectAuthenticationFlowError``; or `CancellationError`.
+    /// - Throws: `APIClientError` if the server returns an error or is unreachable; `JWTError` if the ID token is invalid; `StepUpError` if
+    ///   the context answers a challenge and the tokens do not meet it; ``DirectAuthenticationFlowError``; or `CancellationError`.
     public func start(_ loginHint: String, with factor: PrimaryFactor, context: Context = .init()) async throws -> Status {
         var context = context
         context.currentStatus = nil
@@ -115,7 +115,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         await notify { $0.authenticationStarted(flow: self) }
         do {
             let attempt = attempt(context, transaction)
-            return try await run(call) { try await attempt.primary(factor, loginHint: loginHint) }
+            return try await run(call, context.stepUp) { try await attempt.primary(factor, loginHint: loginHint) }
         } catch {
             end(call)
             await notifyFailure(error)
@@ -124,7 +124,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     /// Continues with a second factor after ``Status/mfaRequired(_:)``, or requests another code or push.
-    /// The call can be repeated after an error, except after `CancellationError`.
+    /// The call can be repeated after an error, except after `CancellationError` and `StepUpError`.
     /// - Returns: The tokens, or the required next step.
     /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` if there is no current sign-in;
     ///   ``DirectAuthenticationFlowError/missingArguments(_:)`` if no second factor is required; and the errors of
@@ -134,7 +134,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     /// Answers a ``Status/continuation(_:)``.
-    /// The call can be repeated after an error, except after `CancellationError`.
+    /// The call can be repeated after an error, except after `CancellationError` and `StepUpError`.
     /// - Returns: The tokens, or the required next step.
     /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` if there is no current sign-in;
     ///   ``DirectAuthenticationFlowError/invalidContinuationContext`` if the factor does not match the continuation; and the errors of
@@ -170,9 +170,9 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         }
         do {
             let attempt = attempt(context, transaction)
-            return try await run(call) { try await step(attempt, loginHint) }
-        } catch let error as CancellationError {
-            // Cancelling a call cancels the sign-in.
+            return try await run(call, context.stepUp) { try await step(attempt, loginHint) }
+        } catch let error where error is CancellationError || error is StepUpError {
+            // Cancelling a call cancels the sign-in. Insufficient tokens complete it at the server.
             end(call)
             await notifyFailure(error)
             throw error
@@ -205,11 +205,14 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
             transaction: transaction)
     }
 
-    private func run(_ call: FlowCall<Status>, _ work: @escaping @Sendable () async throws -> Status) async throws -> Status {
+    private func run(
+        _ call: FlowCall<Status>, _ stepUp: StepUp?, _ work: @escaping @Sendable () async throws -> Status
+    ) async throws -> Status {
         let status = try await call.value(of: work) { [client, background] late in
             if case .success(let token) = late { Self.discard(token, of: client, in: background) }
         }
         do {
+            if case .success(let token) = status { try stepUp?.check(token) }
             try await conclude(call, with: status)
             return status
         } catch {

@@ -106,6 +106,9 @@ extension DirectAuthenticationFlow {
         /// The current status; `nil` before the first response.
         public internal(set) var currentStatus: Status?
 
+        /// The challenge that this sign-in answers; `nil` for none.
+        private(set) var stepUp: StepUp?
+
         /// Creates the context of a sign-in.
         /// - Parameters:
         ///   - acrValues: The required assurance levels.
@@ -113,6 +116,19 @@ extension DirectAuthenticationFlow {
         public init(acrValues: ClaimCollection<[String]?> = nil, intent: Intent = .signIn) {
             _acrValues = acrValues
             self.intent = intent
+        }
+
+        /// Creates the context of a sign-in that answers the challenge of a resource server (RFC 9470 §4).
+        /// The sign-in requests the `acr_values` of the challenge. It needs no `max_age`, because each direct authentication asks for the
+        /// credentials. The scopes remain those of the client.
+        /// The sign-in fails with `StepUpError` if the new tokens do not meet the challenge; they are then revoked. Do not repeat
+        /// the sign-in for the same request then.
+        /// - Parameters:
+        ///   - challenge: The challenge of the resource server.
+        ///   - token: The tokens that the resource server refused; `nil` if the app has none.
+        public init(steppingUp challenge: StepUpChallenge, from token: Token?) {
+            self.init(acrValues: ClaimCollection(wrappedValue: challenge.acrValues.isEmpty ? nil : challenge.acrValues))
+            stepUp = StepUp(challenge, from: token)
         }
 
         /// Returns the assurance levels and, for a token request of a recovery, the intent and the scope. Returns `nil` for all categories
