@@ -4,6 +4,7 @@ import JOSE
 import Testing
 
 @testable import IdentityCore
+@testable import OAuthEndpoints
 
 @Suite("The claims of tokens (Documentation/Protocol/OAuth.md §3)")
 struct TokenClaimsTests {
@@ -164,6 +165,32 @@ struct TokenClaimsTests {
         #expect(try claims(of: response.idToken)["acr"] == "urn:okta:loa:1fa:pwd")
         let refreshed = try await organization.refresh(response.refreshToken, at: 60).get()
         #expect(try claims(of: refreshed.idToken)["acr"] == "urn:okta:loa:1fa:pwd")
+    }
+
+    @Test("The access token and its introspection response have acr and auth_time, which a refresh does not change")
+    func authenticationInAccessToken() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn(["acr_values": "urn:okta:loa:1fa:pwd"]).get()
+        let first = try claims(of: response.accessToken)
+        let refreshed = try await organization.refresh(response.refreshToken, at: 60).get()
+        let later = try claims(of: refreshed.accessToken)
+        #expect(first["acr"] == "urn:okta:loa:1fa:pwd" && first["auth_time"]?.intValue != nil)
+        #expect(later["iat"] != first["iat"])
+        let known = try await organization.introspect(refreshed.accessToken, at: 60).json
+        for name in ["acr", "auth_time"] { #expect(later[name] == first[name] && known[name] == first[name], "\(name)") }
+    }
+
+    @Test("The access tokens of users and of services have the claims that RFC 9068 requires, and only those of users have auth_time")
+    func requiredClaims() async throws {
+        let organization = try await TestOrganization()
+        let user = try claims(of: await organization.signIn().get().accessToken)
+        let service = try claims(of: await organization.service().get().accessToken)
+        for claims in [user, service] {
+            for name in ["iss", "aud", "sub", "client_id", "jti"] { #expect(claims[name]?.stringValue?.isEmpty == false, "\(name)") }
+            for name in ["exp", "iat"] { #expect(claims[name]?.intValue != nil, "\(name)") }
+            #expect(claims["client_id"] == claims["cid"])
+        }
+        #expect(user["auth_time"] != nil && service["auth_time"] == nil && service["acr"] == nil)
     }
 
     @Test("Equal requests return access tokens of equal length, with aud before ver")
