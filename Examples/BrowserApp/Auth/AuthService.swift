@@ -90,10 +90,14 @@ public final class AuthService: AuthServiceProtocol {
 
     /// Signs in with a browser that shares no session with earlier sign-ins. The new tokens replace the stored tokens.
     public func signIn() async throws -> Bool {
+        try await signIn(.init())
+    }
+
+    private func signIn(_ context: AuthorizationCodeFlow.Context) async throws -> Bool {
         let browser = try configured()
         browser.ephemeralSession = true
         do {
-            let token = try await browser.signIn()
+            let token = try await browser.signIn(context: context)
             let former = Credential.default
             let credential = try Credential.store(token)
             try Credential.setDefault(credential)
@@ -137,9 +141,31 @@ public final class AuthService: AuthServiceProtocol {
     /// Fetches the messages and returns the text of the chosen message. Refreshes the access token first if necessary.
     public func fetchMessageFromBackend() async throws -> String {
         guard let credential = Credential.default else { return words("Not authenticated.") }
-        guard let messagesURL else { throw URLError(.badURL) }
-        let (data, answer) = try await session.data(for: try await credential.authorizing(URLRequest(url: messagesURL)))
+        let (data, answer) = try await request(messagesURL, credential)
+        return try message(in: data, answer)
+    }
+
+    /// Fetches the private messages and returns the text of the chosen message. If the API needs a stronger or newer sign-in, signs in
+    /// again and sends the request once more. A second challenge is an error, so that the user is not asked again and again.
+    public func fetchPrivateMessage(beforeSignIn: () -> Void) async throws -> String? {
+        guard let credential = Credential.default else { return words("Not authenticated.") }
+        let url = messagesURL?.appending(path: "private")
+        let (data, answer) = try await request(url, credential)
+        guard let challenge = StepUpChallenge(answer) else { return try message(in: data, answer) }
+        beforeSignIn()
+        guard try await signIn(.init(steppingUp: challenge, from: credential.token)), let renewed = Credential.default else { return nil }
+        let (newData, newAnswer) = try await request(url, renewed)
+        return try message(in: newData, newAnswer)
+    }
+
+    private func request(_ url: URL?, _ credential: Credential) async throws -> (Data, HTTPURLResponse) {
+        guard let url else { throw URLError(.badURL) }
+        let (data, answer) = try await session.data(for: try await credential.authorizing(URLRequest(url: url)))
         guard let answer = answer as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        return (data, answer)
+    }
+
+    private func message(in data: Data, _ answer: HTTPURLResponse) throws -> String {
         switch answer.statusCode {
         case 200: break
         case 401, 403: throw AuthError.tokenRefused(challenge: answer.value(forHTTPHeaderField: "WWW-Authenticate"))

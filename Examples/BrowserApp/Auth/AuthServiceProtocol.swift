@@ -54,4 +54,7 @@ public protocol AuthServiceProtocol: AnyObject {
     func refreshTokenIfNeeded() async throws
     /// Fetches a message from the resource server. Throws ``AuthError`` if the server refuses.
     func fetchMessageFromBackend() async throws -> String
+    /// Fetches a private message, which needs a recent sign-in with two factors. If necessary, calls `beforeSignIn` and signs in again with
+    /// the browser; returns `nil` if the user closed the browser. Throws ``AuthError`` if the server refuses, and the errors of the sign-in.
+    func fetchPrivateMessage(beforeSignIn: () -> Void) async throws -> String?
 }

@@ -39,6 +39,9 @@ struct AuthScreen {
                     Button(AuthText.tokenInfo.text, key: "t", isEnabled: !model.isLoading) { model.fetchTokenInfo() }
                     Button(AuthText.userInfo.text, key: "u", isEnabled: !model.isLoading) { Task { await model.fetchUserInfo() } }
                     Button(AuthText.message.text, key: "g", isEnabled: !model.isLoading) { Task { await model.fetchMessage() } }
+                    Button(AuthText.privateMessage.text, key: "p", isEnabled: !model.isLoading) {
+                        Task { await model.fetchPrivateMessage() }
+                    }
                 }
             }
             if model.isLoading { Element.space }

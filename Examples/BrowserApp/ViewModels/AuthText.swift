@@ -38,4 +38,6 @@ public enum AuthText {
     public static var userInfo: MarkedText { MarkedText(mark: "👤", words: words("User Info")) }
     /// The label of the button that calls the API.
     public static var message: MarkedText { MarkedText(mark: "🎁", words: words("Get Message")) }
+    /// The label of the button that calls the API for a private message.
+    public static var privateMessage: MarkedText { MarkedText(mark: "🔐", words: words("Private Message")) }
 }

@@ -116,6 +116,12 @@ public final class AuthViewModel {
         await load { serverMessage = try await authService.fetchMessageFromBackend() }
     }
 
+    /// Fetches a private message from the API and shows it. If the API needs a stronger or newer sign-in, the browser opens. If the user
+    /// closes the browser, the screen stays unchanged.
+    public func fetchPrivateMessage() async {
+        await load { serverMessage = try await authService.fetchPrivateMessage { isInBrowser = true } }
+    }
+
     /// Runs one action at a time, and shows its result.
     private func load(_ action: () async throws -> Void) async {
         guard !isLoading else { return }

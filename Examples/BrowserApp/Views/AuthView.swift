@@ -60,6 +60,8 @@ public struct AuthView: View {
                 .spoken(AuthText.userInfo.words)
             Button(AuthText.message.text) { Task { await viewModel.fetchMessage() } }
                 .spoken(AuthText.message.words)
+            Button(AuthText.privateMessage.text) { Task { await viewModel.fetchPrivateMessage() } }
+                .spoken(AuthText.privateMessage.words)
         }
         .font(.subheadline)
         .disabled(viewModel.isLoading)

@@ -38,5 +38,6 @@ final class PreviewAuthService: AuthServiceProtocol {
     func refreshToken() async throws {}
     func refreshTokenIfNeeded() async throws {}
     func fetchMessageFromBackend() async throws -> String { "Hello, world!" }
+    func fetchPrivateMessage(beforeSignIn: () -> Void) async throws -> String? { "Only you can read this." }
 }
 #endif

@@ -256,6 +256,38 @@ struct AuthViewModelTests {
         }
     }
 
+    @Test("If the API needs a stronger or newer sign-in, the browser app signs in again and shows the private message")
+    func stepUp() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            let model = try await BrowserVisit(sandbox).model
+            func passwords() -> Int { sandbox.requests.count { $0.path.hasSuffix("/password") && $0.method == "POST" } }
+            await model.fetchPrivateMessage()
+            #expect(model.serverMessage == "Not authenticated.")
+            await model.handleAuthAction()
+            let first = try #require(model.idToken)
+            // The first request needs two factors by name, the second request is recent, the third one is too late.
+            for (delay, expected) in [(0.0, 2), (60, 2), (400, 3)] {
+                sandbox.advance(by: delay)
+                model.serverMessage = nil
+                await model.fetchPrivateMessage()
+                #expect(model.serverMessage?.hasPrefix("Only you can read this") == true && model.errorMessage == nil)
+                #expect(passwords() == expected && !model.isInBrowser && model.status == .loggedIn)
+            }
+            #expect(model.idToken != first && Credential.allIDs.count == 1)
+        }
+    }
+
+    @Test("If the user closes the browser during a step-up, the browser app shows no error and keeps the tokens")
+    func stepUpClosed() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            await (try await BrowserVisit(sandbox).model).handleAuthAction()
+            let model = try await BrowserVisit(sandbox) { _ in .close }.model
+            let before = try #require(model.idToken)
+            await model.fetchPrivateMessage()
+            #expect(model.idToken == before && model.serverMessage == nil && model.errorMessage == nil && model.status == .loggedIn)
+        }
+    }
+
     @Test("If the API responds with an unexpected status, the browser app shows the status code")
     func unexpectedAnswer() async throws {
         try await withSandbox(Self.withMessages) { sandbox in

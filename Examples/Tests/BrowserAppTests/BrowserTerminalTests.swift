@@ -52,6 +52,11 @@ struct BrowserTerminalTests {
             #expect(try await pane.screen().contains("║ Message Response "))
             try await pane.press("Enter")
             try await pane.waitForScreen(Self.loggedIn)
+            try await pane.press("p")
+            try await walk(pane, in: sandbox, to: "callback")
+            try await pane.waitFor("Only you can read this")
+            try await pane.press("Enter")
+            try await pane.waitForScreen(Self.loggedIn)
             try await pane.press("u")
             try await pane.waitFor("Name: Jane Doe", "Username: jane.doe@example.com")
             try await pane.press("Escape")
@@ -162,7 +167,7 @@ struct BrowserTerminalTests {
 
           >[ Sign Out s ]
            [ 🔄 Refresh Token r ]   [ ℹ Token Info t ]   [ 👤 User Info u ]
-           [ 🎁 Get Message g ]
+           [ 🎁 Get Message g ]   [ 🔐 Private Message p ]
         ⋮
           Return Press  Tab Move  Ctrl-C Quit
         """

@@ -70,7 +70,9 @@ struct InfoTests {
 
     @Test("Labels of the browser app show a decorative symbol, and the text for screen readers omits the symbol")
     func marks() {
-        for label in [AuthText.refresh, AuthText.tokenInfo, AuthText.userInfo, AuthText.message, AuthText.status(.loggedIn)] {
+        for label in [
+            AuthText.refresh, AuthText.tokenInfo, AuthText.userInfo, AuthText.message, AuthText.privateMessage, AuthText.status(.loggedIn),
+        ] {
             #expect(label.text == label.mark + " " + label.words && !label.words.contains(label.mark))
         }
     }
