@@ -13,6 +13,7 @@ extension BrowserSignin {
     ///     belongs to another sign-in.
     ///   - `OAuth2ServerError` if the server rejects the request; `AuthorizationIssuerError` if another server sent the response.
     ///   - `JWTError` if the ID token is invalid.
+    ///   - `StepUpError` if the context answers a step-up challenge and the tokens do not meet it.
     ///   - Other errors of `AuthorizationCodeFlow`, such as `APIClientError`; `CancellationError`.
     public func signIn(from window: WindowAnchor? = nil, context: AuthorizationCodeFlow.Context = .init()) async throws -> Token {
         let flow = signInFlow

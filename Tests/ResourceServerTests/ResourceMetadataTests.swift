@@ -38,7 +38,7 @@ struct ResourceMetadataTests {
         arguments: [
             "", "api.example.com", "api://default", "http://api.example.com", "https://", "https://user@api.example.com/",
             "https://api.example.com/?a=b", "https://api.example.com/#top", "https://api.example.com/:id", "https://api.example.com/*",
-            "ftp://localhost/",
+            "ftp://localhost/", "https://api.example.com/{id}", "https://api.example.com/ä",
         ])
     func invalid(_ resource: String) {
         #expect(throws: ProtectedResourceMetadata.InvalidResource(resource: resource)) {

@@ -123,6 +123,7 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
     ///   - `OAuth2ServerError` if the redirect reports an error.
     ///   - `APIClientError` if the server rejects the code or is unreachable.
     ///   - `JWTError` if the ID token is invalid; `OAuth2Error.missingToken(type:)` if it is missing.
+    ///   - `StepUpError` if the context answers a step-up challenge and the tokens do not meet it. The tokens are then revoked.
     ///   - `CancellationError` if the task was cancelled.
     public func resume(with url: URL) async throws -> Token {
         let (call, answered, response) = try await claim(url)

@@ -60,6 +60,8 @@ public struct ProtectedResourceMetadata: Sendable, Equatable {
     ///   - scopes: The scopes that requests can need.
     ///   - name: The name for users.
     ///   - documentation: The documentation for developers.
+    ///   - policy: The policy for the use of data.
+    ///   - termsOfService: The terms of service.
     ///   - requiresBoundTokens: Whether every token must be bound to a key.
     /// - Throws: ``InvalidResource``.
     public init(
@@ -69,6 +71,8 @@ public struct ProtectedResourceMetadata: Sendable, Equatable {
         guard let components = URLComponents(string: resource), let host = components.encodedHost, !host.isEmpty,
             components.scheme == "https" || components.scheme == "http" && ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host),
             components.user == nil, components.password == nil, components.query == nil, components.fragment == nil,
+            // The components encode invalid characters; the identifier must not contain any.
+            resource.hasSuffix(components.percentEncodedPath),
             // The router gives these characters a meaning of their own.
             !components.percentEncodedPath.contains(where: ":*{}".contains)
         else { throw InvalidResource(resource: resource) }
