@@ -215,7 +215,7 @@ def lost(browser):
     browser.button("Use a recovery code").click()
     browser.page("Use a recovery code")
     looks.see("code")
-    browser.one("#code").send_keys("0000-0000-0000")
+    browser.one("#code").send_keys("0000-0000-0000-0000")
     browser.button("Continue").click()
     browser.notice("The recovery code is wrong or was used before.")
     browser.one("#code").send_keys(codes[0].upper())

@@ -67,7 +67,7 @@ public final class VirtualPasskey: Sendable {
 extension Sandbox {
     /// Gives a user a list of recovery codes, in place of an earlier list. Each code can be used once as the second factor.
     /// - Parameter login: The user's login.
-    /// - Returns: The codes, as the pages show them: `abcd-efgh-jkmn`.
+    /// - Returns: The codes, as the pages show them: `abcd-efgh-jkmn-pqrs`.
     /// - Throws: ``FactorError`` if no user has this login, or the organization does not offer recovery codes; errors of the store.
     public func recoveryCodes(for login: String) async throws -> [String] {
         let context = RequestContext(now: clock.now, requestID: "sandbox-recovery-codes")

@@ -185,7 +185,7 @@ struct OfferPageTests {
             let browser = WireBrowser(server.wire)
             let choice = try await browser.signIn(try await Self.app.begin(browser))
             var page = try await browser.submit(choice, "factor", ["factor": "recovery-code"])
-            page = try await browser.submit(page, "recovery-code", ["code": "0000-0000-0000"])
+            page = try await browser.submit(page, "recovery-code", ["code": "0000-0000-0000-0000"])
             #expect(page.body.contains("The recovery code is wrong or was used before."))
             page = try await browser.submit(page, "recovery-code", ["code": codes[0].uppercased()])
             // The user may have lost the passkey.

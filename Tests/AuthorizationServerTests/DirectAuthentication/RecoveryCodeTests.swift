@@ -27,7 +27,7 @@ struct RecoveryCodeTests {
     func once() async throws {
         try await PushServer.with(Self.organization) { server in
             let codes = try await Self.codes(server)
-            #expect(codes.count == 4 && Set(codes).count == 4 && codes.allSatisfy { $0.count == 14 })
+            #expect(codes.count == 4 && Set(codes).count == 4 && codes.allSatisfy { $0.count == 19 })
             let client = DirectClient(server)
             let tokens = try await IssuedTokens(Self.finish(client, codes[0]), keysFrom: DirectClient.custom, server.wire)
             #expect(tokens.idToken["amr"] == ["pwd", "otp", "mfa"])
@@ -77,7 +77,7 @@ struct RecoveryCodeTests {
             let client = DirectClient(server)
             let first = ["grant_type": PushOrganization.otp, "login_hint": PushOrganization.jane, "otp": codes[0], "scope": "openid"]
             try expectRefusal(try await client.post("token", first), 400, "invalid_grant")
-            for wrong in ["0000-0000-0000", codes[0] + "0", String(codes[0].dropLast()), String(repeating: "0", count: 5_000)] {
+            for wrong in ["0000-0000-0000-0000", codes[0] + "0", String(codes[0].dropLast()), String(repeating: "0", count: 5_000)] {
                 try expectRefusal(try await Self.finish(client, wrong), 400, "invalid_grant")
             }
             #expect(try await Self.finish(client, codes[0]).status == 200)
@@ -91,7 +91,7 @@ struct RecoveryCodeTests {
             let client = DirectClient(server)
             let token = try #require(try await client.password().json["mfa_token"]?.stringValue)
             let body = { ["grant_type": PushOrganization.secondFactorOTP, "mfa_token": token, "otp": $0] }
-            for _ in 0..<5 { try expectRefusal(try await client.post("token", body("0000-0000-0000")), 400, "invalid_grant") }
+            for _ in 0..<5 { try expectRefusal(try await client.post("token", body("0000-0000-0000-0000")), 400, "invalid_grant") }
             try expectRefusal(try await client.post("token", body(code)), 400, "invalid_grant")
         }
     }

@@ -30,10 +30,10 @@ package struct SavedCodesMethod: Sendable, Equatable, Codable, Redacted {
     private static let few = 2
 }
 
-/// A recovery code: 12 characters of Crockford's base 32, which are 60 random bits.
+/// A recovery code: 16 characters of Crockford's base 32, which are 80 random bits.
 package enum SavedCode {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz")
-    private static let length = 12
+    private static let length = 16
     /// The number of characters of a displayed group.
     private static let group = 4
 
@@ -95,7 +95,7 @@ package struct SavedCodesVerifier: FactorVerifier {
 package struct SavedCodesSetup: Sendable {
     /// Seconds for which the user can save a new list.
     package static let lifetime: TimeInterval = 600
-    /// A code has 60 random bits, so a hash can be cheaper than that of a password. A list then costs about as much as one password.
+    /// A code has 80 random bits, so a hash can be cheaper than that of a password. A list then costs about as much as one password.
     private static let cheaper = 3
 
     private let user: StoredUser
