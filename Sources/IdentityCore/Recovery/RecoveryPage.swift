@@ -34,27 +34,28 @@ extension RecoveryPage {
     package func notice(at now: Date) -> Notice? { noticeUntil.map { now < $0 } ?? true ? notice : nil }
 }
 
-/// The browser and the sign-in from which a recovery starts on the hosted pages.
+/// The browser in which a recovery starts on the hosted pages.
 package struct RecoveryBeginning: Sendable {
     /// The secret of the browser.
     package var browser: String
-    /// The token of the sign-in.
-    package var signIn: String
+    /// The token of the sign-in from which the recovery is started; `nil` for none.
+    package var signIn: String?
     /// The languages that the application requested.
     package var locales: [String]
 
-    package init(browser: String, signIn: String, locales: [String]) {
+    package init(browser: String, signIn: String?, locales: [String]) {
         (self.browser, self.signIn, self.locales) = (browser, signIn, locales)
     }
 }
 
 extension RecoveryPage {
-    /// Creates the state of a recovery that is started from a sign-in.
+    /// Creates the state of a recovery that is started on the pages.
     package init(_ beginning: RecoveryBeginning, of transactionID: String, environment: EngineEnvironment) throws {
         browser = BrowserBinding(beginning.browser)
         locales = beginning.locales
-        signIn = try RecordCoding.seal(
-            Array(beginning.signIn.utf8), for: RecordReference(.transaction, transactionID), environment: environment)
+        signIn = try beginning.signIn.map {
+            try RecordCoding.seal(Array($0.utf8), for: RecordReference(.transaction, transactionID), environment: environment)
+        }
     }
 
     /// Creates the state of a recovery that continues by a mailed link, in any browser. Only the browser that started the recovery returns

@@ -19,6 +19,12 @@ extension RoutePath {
     static let unlockForm: RoutePath = "/signin/{token}/unlock"
     /// The page that announces a mail to unlock an account.
     static let unlockMailed: RoutePath = "/signin/{token}/unlock-mailed"
+    /// The form for the user name to replace a password, without a sign-in.
+    static let newPassword: RoutePath = "/signin/new-password"
+    /// The page that announces a mail for a new password, without a sign-in.
+    static let newPasswordMailed: RoutePath = "/signin/new-password/mailed"
+    /// The address that password managers open (W3C, A Well-Known URL for Changing Passwords).
+    static let changePassword: RoutePath = "/.well-known/change-password"
     /// A page of a recovery.
     static let recovery: RoutePath = "/signin/recover/{token}"
     /// A submitted form of a recovery.
@@ -43,6 +49,8 @@ extension RecoveryPlace {
         switch self {
         case .form(let token, let isUnlock): isUnlock ? RoutePath.unlockForm(token) : RoutePath.forgot(token)
         case .sent(let token, let isUnlock): isUnlock ? RoutePath.unlockMailed(token) : RoutePath.forgotMailed(token)
+        case .newPassword: RoutePath.newPassword.pattern
+        case .newPasswordMailed: RoutePath.newPasswordMailed.pattern
         case .page(let token): RoutePath.recovery(token)
         }
     }

@@ -14,7 +14,7 @@ extension Endpoint {
         let forms = [(RoutePath.forgot, RoutePath.forgotMailed, false), (.unlockForm, .unlockMailed, true)].flatMap {
             [start($0, isUnlock: $2, engine, pages), sent($1, isUnlock: $2, engine, pages)]
         }
-        return mailed + forms + [
+        return mailed + forms + withoutSignIn(engine, pages) + [
             link(.mailLink, to: .linkConfirmation, engine, pages), linkRecovery(engine, pages), linkConfirmation(engine, pages),
             recovery(.recovery, engine, pages, prefix: "recover/") { call, browser in
                 try await engine.recoveryPage(call.parameter(0), browser: browser, context: call.request.context)
@@ -24,6 +24,40 @@ extension Endpoint {
                 return try await engine.recoveryStep(
                     action, of: call.parameter(0), formToken: form["form_token"], browser: browser, context: call.request.context)
             },
+        ]
+    }
+
+    /// Returns the endpoints of a new password without a sign-in, and of the address that password managers open for it (W3C, A Well-Known
+    /// URL for Changing Passwords).
+    private static func withoutSignIn(_ engine: Engine, _ pages: PageWriter) -> [Endpoint] {
+        func page(_ path: RoutePath, _ methods: [HTTPRequest.Method], _ page: @escaping Page, answer: Answer? = nil) -> Endpoint {
+            Endpoint(page: path, methods: methods, engine, pages) { call in
+                guard call.snapshot.organization.classic?.allowsRecovery(isUnlock: false) == true else {
+                    return pages.message(\.notFound, status: .notFound, to: call)
+                }
+                let browser = pages.cookies(for: call).read(call.request)
+                guard call.request.head.method == .post else { return pages.response(try await page(call, browser), to: call) }
+                guard let form = call.request.form, let answer = try await answer?(call, browser, form) else {
+                    return pages.message(\.unreadableForm, status: .badRequest, to: call)
+                }
+                return pages.response(answer, to: call)
+            }
+        }
+        return [
+            Endpoint(.changePassword, methods: [.get], isCrossOrigin: false) { call in
+                guard call.snapshot.organization.classic?.allowsRecovery(isUnlock: false) == true else {
+                    return ServerResponse.pathNotFound(call.request).counted(call, by: engine)
+                }
+                return pages.goOn(to: RoutePath.newPassword.pattern).uncached().counted(call, by: engine)
+            },
+            page(.newPassword, [.get, .post]) { call, browser in
+                try engine.newPasswordPage(call.snapshot, browser: browser)
+            } answer: { call, browser, form in
+                try await engine.beginNewPassword(
+                    username: form["username"] ?? "", channel: form["channel"] ?? "", formToken: form["form_token"], browser: browser,
+                    context: call.request.context)
+            },
+            page(.newPasswordMailed, [.get]) { call, _ in engine.newPasswordMailedPage(call.snapshot) },
         ]
     }
 

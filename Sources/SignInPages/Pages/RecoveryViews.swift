@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import ServerHTTP
 
 extension PageView {
-    /// Returns the view of a recovery's page, and its template.
+    /// Returns the view of a recovery's page, and its template. `token` names the sign-in or the recovery; it is empty without one.
     static func recovery(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: PageTemplate) {
         func view(_ title: String, _ lead: String) -> PageView {
             var view = PageView(texts, organization: organization, title: title, lead: lead, application: page.applicationName)
@@ -15,14 +15,14 @@ extension PageView {
         case .recover(let isUnlock, let channels, let login):
             let kind = recovery.kind(isUnlock: isUnlock)
             var view = view(kind.title, kind.lead)
-            view.action = RecoveryPlace.form(signIn: token, isUnlock: isUnlock).path
-            view.back = RoutePath.signIn(token)
+            view.action = (token.isEmpty ? RecoveryPlace.newPassword : .form(signIn: token, isUnlock: isUnlock)).path
+            view.back = token.isEmpty ? nil : RoutePath.signIn(token)
             view.login = login.isEmpty ? nil : login
             view.factors = channels.map { Factor(value: $0 == .voice ? "call" : $0.rawValue, label: recovery.label(of: $0)) }
             return (view, .recover)
         case .recoveryMailed(let isUnlock):
             var view = view(recovery.mailedTitle, recovery.kind(isUnlock: isUnlock).mailed)
-            view.back = RoutePath.signIn(token)
+            view.back = token.isEmpty ? nil : RoutePath.signIn(token)
             view.button = recovery.back
             return (view, .done)
         case .recoveryLink(let kind, let login):

@@ -30,7 +30,7 @@ extension Engine {
         context: RequestContext
     ) async throws -> HostedAnswer {
         let name = Self.possibleName(username)
-        let channel = CodeChannel.allCases.first { ($0 == .voice ? "call" : $0.rawValue) == channel.lowercased() }
+        let channel = CodeChannel(form: channel)
         return try await HostedAnswer {
             try await transact(
                 context,
@@ -92,5 +92,13 @@ extension HostedState {
             policy.allowsRecovery(isUnlock: isUnlock)
         else { return nil }
         return policy
+    }
+}
+
+extension CodeChannel {
+    /// Creates the channel that a form names: `sms`, `call` or `email`.
+    init?(form text: String) {
+        guard let channel = Self.allCases.first(where: { ($0 == .voice ? "call" : $0.rawValue) == text.lowercased() }) else { return nil }
+        self = channel
     }
 }

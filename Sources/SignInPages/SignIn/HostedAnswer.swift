@@ -40,6 +40,10 @@ package enum RecoveryPlace: Sendable, Equatable {
     case form(signIn: String, isUnlock: Bool)
     /// The page that announces a mail.
     case sent(signIn: String, isUnlock: Bool)
+    /// The form for the user name without a sign-in.
+    case newPassword
+    /// The page that announces a mail without a sign-in.
+    case newPasswordMailed
     /// The current page of the recovery.
     case page(token: String)
 }
