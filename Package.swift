@@ -258,7 +258,7 @@ let package = Package(
             dependencies: [
                 "BrowserSignin", "OAuth2Auth", "CountersignSandbox", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation",
                 "OktaDirectAuth", "OktaAuthSdk",
-                "DeviceAuthenticator", "JOSE", "QRCode", "IdentityCore", "ServerHTTP", "Store",
+                "DeviceAuthenticator", "JOSE", "QRCode", "IdentityCore", "ServerHTTP", "Store", "WebAuthn",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "Metrics", package: "swift-metrics", condition: server),

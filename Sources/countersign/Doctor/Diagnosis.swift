@@ -30,6 +30,8 @@ struct Diagnosis {
     let settings: Settings
     /// The user for a trial sign-in; `nil` for a trial with a user who cannot exist.
     var person: TrialSignIn.Person?
+    /// The RP ID of passkeys that the app expects; `nil` for the server's.
+    var relyingPartyID: String?
 
     func run() async -> [Finding] {
         var findings: [Finding] = []
@@ -61,6 +63,7 @@ struct Diagnosis {
         findings += discovery(metadata, list)
         findings += clock(of: client)
         findings += await keys(of: client)
+        findings += await PasskeyDiagnosis(client: client, expectedID: relyingPartyID).run()
         // A client with a redirect URI may sign users in only by the browser. Then the trial does not require the password grant.
         var trial = TrialSignIn(client: client, person: person)
         if let redirectUri = client.configuration.redirectUri {

@@ -7,7 +7,8 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor", abstract: "Check the settings in an Okta.plist, or of --issuer and --client-id, against the issuer.",
         discussion: """
             Looks at the file, the issuer, the client, its grants and the clock. That needs no password and changes nothing. With a \
-            redirect URI it begins a sign-in as a browser would, without a page.
+            redirect URI it begins a sign-in as a browser would, without a page. If the organization offers passkeys, the doctor checks the \
+            RP ID and the files that browsers and Apple's systems read.
 
             With --user it signs that person in as well, and revokes the tokens at once. Only this shows whether the password is right, \
             the app is assigned and an access rule allows the password grant; a wrong password counts as a failed attempt. The password \
@@ -34,6 +35,9 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Also sign this user in as a test.", valueName: "name"))
     var user: String?
 
+    @Option(name: .customLong("rp-id"), help: ArgumentHelp("The RP ID of passkeys that the app expects.", valueName: "domain"))
+    var relyingPartyID: String?
+
     @Flag(help: "Write JSON.")
     var json = false
 
@@ -53,7 +57,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Outcome.of(json: json) {
-            var diagnosis = Diagnosis(settings: settings)
+            var diagnosis = Diagnosis(settings: settings, relyingPartyID: relyingPartyID)
             if let user {
                 diagnosis.person = .init(name: user, password: try await PasswordPrompt.ask("Password for \(user): "))
             }

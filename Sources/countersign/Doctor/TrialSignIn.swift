@@ -17,8 +17,10 @@ struct TrialSignIn {
         }
 
         /// A user who cannot exist: the top-level domain `invalid` is reserved (RFC 2606).
-        fileprivate static let decoy = Person(name: "countersign.doctor@invalid", password: "countersign-doctor")
+        fileprivate static let decoy = Person(name: decoyName, password: "countersign-doctor")
     }
+
+    static let decoyName = "countersign.doctor@invalid"
 
     let client: OAuth2Client
     /// The user of the trial; `nil` for a user who cannot exist.
