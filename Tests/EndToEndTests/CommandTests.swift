@@ -20,7 +20,8 @@ struct CommandTests {
         #expect(
             steps.compactMap { $0["step"]?.stringValue } == [
                 "Sandbox started", "Phone enrolled", "Discovery read", "Password accepted, a second factor asked for",
-                "Signed in by an approval on the phone", "Id token validated", "Credential stored",
+                "Signed in by an approval on the phone", "Id token validated", "Passkey created",
+                "Signed in by the passkey, without a password", "Credential stored",
                 "Credential found again by a second process", "User info read", "Messages refused without a token",
                 "Messages read with the access token", "Tokens refreshed", "Old refresh token refused after its grace",
                 "Access token introspected: active", "Access token revoked", "Access token introspected: inactive", "Signed out",

@@ -9,7 +9,8 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo", abstract: "Start a sandbox and sign a sample user in with a password and a push, step by step.",
         discussion: """
             The push goes to a virtual phone, whose page the demo names: approve the sign-in there. With --once the phone approves by \
-            itself. Afterwards the sandbox stays up until Ctrl-C. Every step uses the real client SDK against the real server over HTTP.
+            itself. Then the user signs in with a passkey alone. Afterwards the sandbox stays up until Ctrl-C. Every step uses the real \
+            client SDK against the real server over HTTP.
 
             With --browser the person signs in on the server's own pages: your browser opens, and the demo tells what to do there. With \
             --no-open, --once, or the variable CI, a program walks the pages instead.

@@ -30,6 +30,7 @@ struct DemoScript {
         let storage = FileTokenStorage(directory: vault)
         try await Credential.withStorage(storage, clock: sandbox.clock) {
             let token = try await signIn()
+            try await signInWithPasskey()
             let credential = try await store(token)
             try await useAPIs(credential)
             try await stay(credential)
@@ -83,6 +84,33 @@ struct DemoScript {
             "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "unknown user"), for \($0.preferredUsername ?? ""), amr \($0.authenticationMethods?.map(\.rawValue).joined(separator: " ") ?? "")"
         }
         return token
+    }
+
+    /// Signs in once more, with a passkey alone. The tokens of this sign-in are revoked at once.
+    private func signInWithPasskey() async throws {
+        let client = client(.directAuth)
+        let passkey = try await reporter.step("Passkey created") {
+            try await sandbox.passkey(for: Self.jane.login)
+        } telling: {
+            "\($0.credentialID.prefix(8))… of \(Self.jane.login), a passkey in software with a key of its own"
+        }
+        _ = try await reporter.step("Signed in by the passkey, without a password") {
+            let flow = DirectAuthenticationFlow(client: client)
+            guard case .continuation(.webAuthn(let context)) = try await flow.start(Self.jane.login, with: .webAuthn) else {
+                throw CommandFailure("The server did not ask for a passkey.")
+            }
+            let response = try passkey.assertion(for: context.request)
+            guard case .success(let token) = try await flow.resume(with: .webAuthn(response: response)) else {
+                throw CommandFailure("The server required another factor.")
+            }
+            guard let idToken = token.idToken, idToken.authenticationMethods?.contains(.multipleFactor) == true else {
+                throw CommandFailure("The ID token does not confirm two factors.")
+            }
+            try await client.revoke(token, type: .all)
+            return idToken
+        } telling: {
+            "one signature proves two factors, because the passkey verified Jane: amr \($0.authenticationMethods?.map(\.rawValue).joined(separator: " ") ?? "")"
+        }
     }
 
     /// Waits for the approval by the user or the automated phone, and returns the token.
