@@ -38,7 +38,7 @@ extension OrgFile {
           - name: one-factor
             rules:
               - name: All users
-                require: one_factor         # one_factor, two_factors or deny
+                require: one_factor         # one_factor, two_factors, phishing_resistant or deny
           - name: two-factors
             rules:
               - name: All users
