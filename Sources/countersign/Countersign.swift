@@ -15,7 +15,6 @@ struct Countersign: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, SandboxCommand.self, InitCommand.self, ServeCommand.self, UsersCommand.self, LogCommand.self,
             OrgCommand.self, KeysCommand.self, StoreCommand.self, SignInCommand.self, SignOutCommand.self, PhoneCommand.self,
-            CredentialCommand.self,
-            TokenCommand.self, DoctorCommand.self, TrustCommand.self,
+            PasskeyCommand.self, CredentialCommand.self, TokenCommand.self, DoctorCommand.self, TrustCommand.self,
         ])
 }

@@ -83,6 +83,7 @@ struct GuideTests {
         "UseTheCommandLine, not run: it asks the user; the guides about push run it with answers",
         "UseTheCommandLine, not run: it opens a browser",
         "UseTheCommandLine, not run: it waits for a browser",
+        "UseTheCommandLine, not run: the sandbox's classic API offers no passkey",
         "AddPasskeys, only parsed: AuthenticationServices is there on Apple's systems only",
         "AddPush, only parsed: SwiftUI is there on Apple's systems only",
         "SignInWithAPassword, only parsed: SwiftUI is there on Apple's systems only",

@@ -54,6 +54,9 @@ package struct SoftwareAuthenticator: Sendable {
 
     package init(aaguid: AAGUID = .zero) { self.aaguid = aaguid }
 
+    /// Adds a credential that was created before.
+    package mutating func keep(_ credential: Credential) { credentials.append(credential) }
+
     /// Creates a credential and returns the `RegistrationResponseJSON`.
     package mutating func create(
         _ options: CreationOptions, origin: String, using random: inout some RandomNumberGenerator

@@ -18,13 +18,11 @@ internal import WebAuthn
 public final class VirtualPasskey: Sendable {
     /// The id of the credential in base64url.
     public let credentialID: String
-    /// The origin that the signed client data names: that of an app on Apple's systems.
-    private let origin: String
     private let relyingPartyID: String
     private let authenticator: NIOLockedValueBox<SoftwareAuthenticator>
 
     init(_ authenticator: SoftwareAuthenticator, credentialID: String, relyingPartyID: String) {
-        (self.credentialID, self.relyingPartyID, origin) = (credentialID, relyingPartyID, "https://" + relyingPartyID)
+        (self.credentialID, self.relyingPartyID) = (credentialID, relyingPartyID)
         self.authenticator = NIOLockedValueBox(authenticator)
     }
 
@@ -41,26 +39,13 @@ public final class VirtualPasskey: Sendable {
     /// Signs the challenge of a sign-in.
     /// - Parameter options: The options from the server (``OktaDirectAuth/DirectAuthenticationFlow/ContinuationType/webAuthn(_:)``).
     /// - Returns: The values for ``OktaDirectAuth/DirectAuthenticationFlow/ContinuationFactor/webAuthn(response:)``.
-    /// - Throws: ``FactorError`` if the options ask for other passkeys, or their challenge is not base64url.
+    /// - Throws: ``FactorError`` if the options ask for other passkeys or another RP ID, or their challenge is not base64url.
     public func assertion(
         for options: OktaDirectAuth.WebAuthn.CredentialRequestOptions
     ) throws -> OktaDirectAuth.WebAuthn.AuthenticatorAssertionResponse {
-        let request = options.publicKey
-        guard let challenge = try? Base64URL.decode(request.challenge) else {
-            throw FactorError(.wrongPasskey, "The challenge is not base64url.")
+        try authenticator.withLockedValue {
+            try $0.assertion(for: options, credentialID: credentialID, relyingPartyID: relyingPartyID)
         }
-        let ids = request.allowCredentials?.map(\.id) ?? []
-        guard ids.isEmpty || ids.contains(credentialID) else {
-            throw FactorError(.wrongPasskey, "The server asks for other passkeys than this one.")
-        }
-        let response = try authenticator.withLockedValue { authenticator in
-            let options = try RequestOptions(relyingPartyID: request.rpID ?? relyingPartyID, challenge: challenge, allowed: [])
-            return try authenticator.get(options, origin: origin)
-        }
-        func text(_ name: String) -> String { response["response"]?[name]?.stringValue ?? "" }
-        return .init(
-            clientDataJSON: text("clientDataJSON"), authenticatorData: text("authenticatorData"), signature: text("signature"),
-            userHandle: text("userHandle"))
     }
 }
 

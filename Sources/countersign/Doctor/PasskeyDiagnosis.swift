@@ -174,6 +174,11 @@ struct PasskeyOrigin {
     /// The RP ID that the server uses if the org file names none.
     var defaultID: String { isLoopbackAddress ? "localhost" : host }
 
+    /// Whether browsers let a page of this origin use passkeys of an RP ID. At a loopback address, apps can use those of `localhost`.
+    func canUse(_ relyingPartyID: String) -> Bool {
+        RelyingPartyID.problem(relyingPartyID, at: text) == nil || isLoopbackAddress && relyingPartyID == defaultID
+    }
+
     /// The label before the public suffix. Without a list of public suffixes, `co.uk` and the like are recognized by their form.
     var label: String {
         let labels = host.split(separator: ".")

@@ -14,6 +14,8 @@ struct DirectSignIn: Sendable {
     var notice = ApprovalNotice()
     /// Asks for an authenticator code; `nil` to use a push only.
     var codePrompt: CodePrompt?
+    /// The passkeys that can be the second factor; `nil` for none.
+    var passkeys: PasskeyStore?
     /// A function that runs while the command waits for the phone, and is then cancelled; `nil` for none.
     var meanwhile: (@Sendable () async -> Void)?
 
@@ -23,7 +25,7 @@ struct DirectSignIn: Sendable {
         do {
             let status = try await flow.start(username, with: .password(password))
             if case .success(let token) = status { return token }
-            return try await token(by: flow, after: status)
+            return try await token(by: flow, after: status, of: username)
         } catch {
             await flow.reset()
             await TerminalClock.wait(atMost: Self.patience) { await flow.settled() }
@@ -31,13 +33,20 @@ struct DirectSignIn: Sendable {
         }
     }
 
-    private func token(by flow: DirectAuthenticationFlow, after status: DirectAuthenticationFlow.Status) async throws -> Token {
+    private func token(
+        by flow: DirectAuthenticationFlow, after status: DirectAuthenticationFlow.Status, of username: String
+    ) async throws -> Token {
         guard takesSecondFactor else {
             throw CommandFailure("\(issuer) requires a second factor. Use `countersign sign-in direct`.")
         }
         var status = status
         if case .mfaRequired(let context) = status {
             let offered = context.supportedChallengeTypes ?? [.oobMFA]
+            if offered.contains(.webAuthnMFA), let passkeys {
+                let signer = PasskeySigner(store: passkeys, username: username, client: client)
+                // Without a usable passkey, the other factors remain.
+                if try signer.hasPasskey { return try self.token(of: await signer.sign(try await flow.resume(with: .webAuthn), by: flow)) }
+            }
             if offered.contains(.otpMFA), let codePrompt,
                 let answered = try await codePrompt.answer(
                     canPush: offered.contains(.oobMFA), { try await flow.resume(with: .otp(code: $0)) })

@@ -11,7 +11,7 @@ struct SignInCommand: AsyncParsableCommand {
         commandName: "sign-in", abstract: "Sign in and store the credential.",
         subcommands: [
             SignInPasswordCommand.self, SignInDirectCommand.self, SignInBrowserCommand.self, SignInDeviceCommand.self,
-            SignInClassicCommand.self,
+            SignInClassicCommand.self, SignInPasskeyCommand.self,
         ])
 }
 
@@ -67,24 +67,26 @@ struct SignInDirectCommand: AsyncParsableCommand {
             told, and the phone then shows that it was cancelled; the exit code is 130.
 
             A code of an authenticator app is asked for where the issuer takes one; if it takes an approval as well, an empty answer \
-            sends that to your phone, and so does a standard input that is no terminal.
+            sends that to your phone, and so does a standard input that is no terminal. If the issuer takes a passkey and you have one of \
+            `countersign passkey create`, the passkey signs instead.
 
             With --json, each line is an object: {"status":"waiting","channel":"push"}, with the member "number" if there is one, and at \
             the end the credential.
             """)
 
     @OptionGroup var options: SignInOptions
+    @OptionGroup var passkeys: PasskeyFolder
 
     @Argument(help: "The user name; by default the command asks for it.")
     var username: String?
 
     func run() async throws {
-        let (username, json) = (username, options.json)
+        let (username, json, passkeys) = (username, options.json, passkeys.store)
         try await options.keep { configuration in
             let name = try await UserName.ask(unless: username)
             let password = try await PasswordPrompt.ask("Password for \(name): ")
             let signIn = DirectSignIn(
-                client: OAuth2Client(configuration), notice: ApprovalNotice(json: json), codePrompt: CodePrompt())
+                client: OAuth2Client(configuration), notice: ApprovalNotice(json: json), codePrompt: CodePrompt(), passkeys: passkeys)
             return try await signIn.token(for: name, password: password)
         }
     }

@@ -1,0 +1,60 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import JOSE
+
+/// A folder of passkeys in software: mode 0700, with a file of mode 0600 for each passkey.
+struct PasskeyStore: Sendable {
+    private static let (prefix, suffix) = ("passkey-", ".json")
+
+    let folder: URL
+
+    init(_ folder: URL) { self.folder = folder }
+
+    private var files: VaultFolder { VaultFolder(path: folder.standardizedFileURL.path) }
+
+    /// The stored passkeys, sorted by user and id. Throws ``CommandFailure`` for a file that is damaged, and `VaultError`.
+    func all() throws -> [SoftwarePasskey] {
+        let passkeys = try files.names(beginning: Self.prefix, ending: Self.suffix).compactMap { name -> SoftwarePasskey? in
+            guard let data = try files.read(name, isSecret: true)?.data else { return nil }
+            guard let passkey = try? SoftwarePasskey(JSONValue(parsing: Array(data))) else {
+                // The parser's error may quote the private key.
+                throw CommandFailure("\(folder.appending(path: name).path()) is not a passkey of this command. Remove the file.")
+            }
+            return passkey
+        }
+        return passkeys.sorted { ($0.userName, $0.id) < ($1.userName, $1.id) }
+    }
+
+    /// Returns the only passkey whose id equals or begins with `id`. Throws ``CommandFailure`` for none or for several.
+    func passkey(_ id: String) throws -> SoftwarePasskey {
+        let found = try all().filter { $0.id.hasPrefix(id) }
+        guard found.count < 2 else { throw CommandFailure("More than one passkey begins with \(id). Use a longer part of the id.") }
+        guard let passkey = found.first else {
+            throw CommandFailure("There is no passkey \(id). `countersign passkey list --json` shows all ids.")
+        }
+        return passkey
+    }
+
+    /// Returns the passkeys of a user that can sign for an RP ID. The server of `origin` must be allowed to use this RP ID, as in a browser:
+    /// another server could otherwise forward a challenge.
+    func passkeys(of username: String?, for relyingPartyID: String?, at origin: PasskeyOrigin) throws -> [SoftwarePasskey] {
+        let id = relyingPartyID ?? origin.defaultID
+        guard origin.canUse(id) else {
+            throw CommandFailure("\(origin.text) asks for a passkey of \(id), which is not its domain. No passkey signs that.")
+        }
+        return try all().filter {
+            $0.relyingPartyID == id && (username == nil || $0.userName.lowercased() == username?.lowercased())
+        }
+    }
+
+    func add(_ passkey: SoftwarePasskey) throws {
+        try files.create()
+        try files.write(Data(passkey.secretJSON.serialized()), to: Self.name(passkey))
+    }
+
+    func remove(_ passkey: SoftwarePasskey) throws { try files.remove(Self.name(passkey)) }
+
+    /// The id is base64url, so it is a valid file name.
+    private static func name(_ passkey: SoftwarePasskey) -> String { prefix + passkey.id + suffix }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import OktaDirectAuth
+
+struct SignInPasskeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "passkey", abstract: "Sign in with a passkey in software, without a password; for development.",
+        discussion: """
+            Create the passkey with `countersign passkey create`. The client needs the grant webauthn. `countersign sign-in direct` \
+            uses such a passkey after a password, if the issuer takes passkeys as the second factor.
+            """)
+
+    @OptionGroup var options: SignInOptions
+    @OptionGroup var folder: PasskeyFolder
+
+    @Argument(help: "The user name; by default the command asks for it.")
+    var username: String?
+
+    func run() async throws {
+        let (username, store) = (username, folder.store)
+        try await options.keep { configuration in
+            let name = try await UserName.ask(unless: username)
+            let client = OAuth2Client(configuration)
+            let flow = DirectAuthenticationFlow(client: client)
+            let signer = PasskeySigner(store: store, username: name, client: client)
+            try signer.requirePasskey()
+            let status = try await signer.sign(try await flow.start(name, with: .webAuthn), by: flow)
+            guard case .success(let token) = status else {
+                throw CommandFailure(
+                    "\(signer.origin.text) requires a further factor. Use `countersign sign-in direct`, or a passkey alone in the policy.")
+            }
+            return token
+        }
+    }
+}
+
+/// Signs challenges with the passkeys of a folder.
+struct PasskeySigner: Sendable {
+    let store: PasskeyStore
+    let username: String
+    let client: OAuth2Client
+
+    var origin: PasskeyOrigin { PasskeyOrigin(client.configuration.issuerURL) }
+
+    /// Throws ``CommandFailure`` if the user has no passkey for the issuer or a parent domain of it.
+    func requirePasskey() throws { if try !hasPasskey { throw missing } }
+
+    var hasPasskey: Bool {
+        get throws {
+            try store.all().contains { $0.userName.lowercased() == username.lowercased() && origin.canUse($0.relyingPartyID) }
+        }
+    }
+
+    /// Answers a challenge for a passkey. Returns the next status; other statuses are returned unchanged.
+    func sign(
+        _ status: DirectAuthenticationFlow.Status, by flow: DirectAuthenticationFlow
+    ) async throws -> DirectAuthenticationFlow.Status {
+        guard case .continuation(.webAuthn(let context)) = status else { return status }
+        let options = context.request.publicKey
+        let passkeys = try store.passkeys(of: username, for: options.rpID, at: origin)
+        let allowed = options.allowCredentials?.map(\.id) ?? []
+        guard let passkey = passkeys.first(where: { allowed.isEmpty || allowed.contains($0.id) }) else { throw missing }
+        return try await flow.resume(with: .webAuthn(response: passkey.assertion(for: context.request)))
+    }
+
+    private var missing: CommandFailure {
+        CommandFailure(
+            "\(store.folder.path()) has no passkey of \(username) that \(origin.text) accepts. Create one: countersign passkey create \(username) --issuer \(origin.text). `countersign passkey remove` deletes one that the server no longer knows."
+        )
+    }
+}
