@@ -106,10 +106,21 @@ extension SignInTransaction {
         case .setupOffer(let offer): return step(.setupOffered(offer), reason: "there is an offer: \(offer.rawValue)")
         case .newPassword(let standing): return step(.passwordDue(standing), reason: "the password is due")
         case .satisfied(let context):
-            var (next, outcome, effects) = step(.authenticated(context))
+            var (next, outcome, effects) = step(.authenticated(context), reason: subject.decision.reason + explanation(of: context))
             next.end = .authenticated
             return (next, outcome, effects)
         }
+    }
+
+    /// Returns why the proofs met a policy or request about passkeys, for the system log; empty if neither is concerned.
+    private func explanation(of context: AuthenticationContext) -> String {
+        var parts: [String] = []
+        if let passkey = proofs.last(where: { $0.factor == .passkey }) {
+            parts.append("passkey " + (passkey.factorClasses.contains(.inherence) ? "with" : "without") + " user verification")
+            if passkey.isHardwareProtected == true { parts.append("bound to its device") }
+        }
+        if let contextClass = context.contextClass { parts.append("acr \(contextClass)") }
+        return parts.isEmpty ? "" : "; " + (parts + ["amr " + context.methods.joined(separator: " ")]).joined(separator: ", ")
     }
 
     /// Returns the factors that the user can prove next.
