@@ -83,7 +83,9 @@ package struct Enrollment: Sendable, Equatable {
             // One app of each provider: a new one replaces the old one when it is confirmed.
             if let totp, status != .pending { unique["totp"] = totp.provider == .google ? userID : "\(userID) \(totp.provider.rawValue)" }
             // One phone of each kind, one mailbox, one question, one HOTP device, one list of codes, and one token of each provider.
-            if sentCode != nil || question != nil || hotp != nil || savedCodes != nil, status != .pending { unique[factor.rawValue] = userID }
+            if sentCode != nil || question != nil || hotp != nil || savedCodes != nil, status != .pending {
+                unique[factor.rawValue] = userID
+            }
             // The server accepts a credential for one account only (WebAuthn Level 3 section 7.1).
             if let passkey, status != .pending { unique["passkey"] = passkey.credentialID }
             if let token { unique["token"] = "\(userID) \(token.provider.rawValue)" }

@@ -46,7 +46,8 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
         sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(),
         systemLog: SystemLogPolicy = SystemLogPolicy(), authenticators: [PushAuthenticator] = [],
         dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, callingCodes: [String]? = nil,
-        passkeys: PasskeyPolicy? = nil, savedCodes: SavedCodesPolicy? = nil, mfaTokenLifetime: Int = defaultMFATokenLifetime, users: [UserDefinition] = []
+        passkeys: PasskeyPolicy? = nil, savedCodes: SavedCodesPolicy? = nil, mfaTokenLifetime: Int = defaultMFATokenLifetime,
+        users: [UserDefinition] = []
     ) {
         (self.id, self.name, self.origin, self.authorizationServers) = (id, name, origin, authorizationServers)
         (self.applications, self.groups, self.signOnPolicies, self.passwordPolicy) = (applications, groups, signOnPolicies, passwordPolicy)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What the user is offered to set up after the required proofs of a sign-in on the pages. A declined offer is not repeated.
+/// An offer to set something up after the required proofs of a sign-in on the pages. A declined offer is not repeated.
 package enum SetupOffer: String, Sendable, Codable {
     case passkey
     case recoveryCodes

@@ -147,7 +147,7 @@ extension SignInTransaction {
         var canEnrollPasskey = false
         /// Whether the user has recovery codes and can create a passkey in place of lost ones.
         var canReplacePasskey = false
-        /// What the user can be offered to set up after all proofs, in this order.
+        /// The possible offers after all proofs, in this order.
         var setupOffers: [SetupOffer] = []
         /// The offer to enroll further factors after all proofs, by the policy of the classic API.
         package var offer = FactorOffer.none

@@ -75,7 +75,8 @@ package struct FirstFactorGrant: Sendable, Redacted {
             let token = try engine.environment.random.secret(prefix: "mfa_")
             return .refused(
                 .factorRequired(kinds, token: token), writes + [.put(try next.record()), .issue(next.mfaTicket(token))], userID: nil)
-        case .enrollmentRequired, .enrollmentOffered, .setupOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged, .pending, .judged,
+        case .enrollmentRequired, .enrollmentOffered, .setupOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged, .pending,
+            .judged,
             .tooLate, .cancelled:
             return .refused(.overTransaction, writes, userID: nil)
         }

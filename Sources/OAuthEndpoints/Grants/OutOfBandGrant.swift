@@ -85,7 +85,8 @@ struct WaitingTransaction: Sendable {
             engine.pollPacer.forget(digest)
             writes += [try stored.writing(next), .close(kind, digest: digest)]
             return .refused(refusal, writes, userID: next.userID)
-        case .factorRequired, .enrollmentRequired, .enrollmentOffered, .setupOffered, .passwordDue, .recovering, .unlocked, .challenged, .judged,
+        case .factorRequired, .enrollmentRequired, .enrollmentOffered, .setupOffered, .passwordDue, .recovering, .unlocked, .challenged,
+            .judged,
             .tooLate, .cancelled:
             throw Refusal(
                 .invalidGrant, Refusal.overTransaction.description, reason: writes.events.last?.reason ?? "transaction: unexpected")

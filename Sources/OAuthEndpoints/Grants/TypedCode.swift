@@ -54,7 +54,8 @@ struct TypedCode: Sendable, Redacted {
                 return .refused(.factorRequired(kinds, token: secret), writes, userID: next.userID)
             }
             return .refused(.factorRequired(kinds, token: token), writes, userID: next.userID)
-        case .enrollmentRequired, .enrollmentOffered, .setupOffered, .passwordDue, .recovering, .unlocked, .challenged, .pending, .judged, .tooLate,
+        case .enrollmentRequired, .enrollmentOffered, .setupOffered, .passwordDue, .recovering, .unlocked, .challenged, .pending, .judged,
+            .tooLate,
             .cancelled:
             throw Refusal.overTransaction
         }

@@ -228,7 +228,8 @@ extension PageView {
         view.formToken = page.formToken
         view.notice = page.notice.map(texts.notice)
         view.isInvalid =
-            [.wrongCredentials, .wrongCode, .wrongSentCode, .wrongSavedCode, .wrongAnswer, .passwordsDiffer, .wrongNumber, .foreignNumber].contains(
+            [.wrongCredentials, .wrongCode, .wrongSentCode, .wrongSavedCode, .wrongAnswer, .passwordsDiffer, .wrongNumber, .foreignNumber]
+            .contains(
                 page.notice) || view.hasViolations
         view.focusesCode = view.isInvalid || !view.hasFactors
         return (view, template)

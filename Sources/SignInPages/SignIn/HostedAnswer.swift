@@ -207,7 +207,8 @@ extension HostedPage.Content {
         switch self {
         case .recovered, .recoveryMailed, .mailLinkAnswered, .consent, .device, .deviceDecided: true
         case .password, .recover, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .factors, .passkey, .sentCode,
-            .mailLink, .enrollment, .createPasskey, .offer, .savedCodes, .savedCode, .enrollNumber, .confirmNumber, .phone, .push, .newPassword:
+            .mailLink, .enrollment, .createPasskey, .offer, .savedCodes, .savedCode, .enrollNumber, .confirmNumber, .phone, .push,
+            .newPassword:
             false
         }
     }

@@ -43,7 +43,9 @@ extension HostedState {
     /// Returns the notice about a finished push, for the page that offers the factors; `nil` if the user chose another factor, or if a
     /// later step has its own notice.
     func notice(ofPush notice: HostedSignIn.Notice) -> HostedSignIn.Notice? {
-        let isLeft = hosted.sending != nil || hosted.awaited == .passkey || hosted.awaited == .savedCode || hosted.leftChallenge == transaction.challengeCount
+        let isLeft =
+            hosted.sending != nil || hosted.awaited == .passkey || hosted.awaited == .savedCode
+            || hosted.leftChallenge == transaction.challengeCount
         return isLeft || ![nil, .pushSentJustNow].contains(hosted.notice(at: now)) ? nil : notice
     }
 

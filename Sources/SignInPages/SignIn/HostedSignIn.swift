@@ -156,7 +156,9 @@ extension SignInTransaction {
 }
 
 extension DoorRules {
-    static let pages: DoorRules = [.retriesFirstFactor, .asksForPasswordLater, .isInBrowser, .changesPassword, .enrollsFactors, .offersSetup]
+    static let pages: DoorRules = [
+        .retriesFirstFactor, .asksForPasswordLater, .isInBrowser, .changesPassword, .enrollsFactors, .offersSetup,
+    ]
 }
 
 extension FactorKind {

@@ -18,7 +18,9 @@ struct SavedCodeTests {
 
     @Test(
         "Other texts are no recovery codes",
-        arguments: ["", "123456", "abcd-efgh-jkmn-pqr", "abcd-efgh-jkmn-pqrst", "abcd-efgh-jkmn-pqru", "äbcd-efgh-jkmn-pqrs", "abcd_efgh_jkmn_pqrs"])
+        arguments: [
+            "", "123456", "abcd-efgh-jkmn-pqr", "abcd-efgh-jkmn-pqrst", "abcd-efgh-jkmn-pqru", "äbcd-efgh-jkmn-pqrs", "abcd_efgh_jkmn_pqrs",
+        ])
     func others(typed: String) {
         #expect(SavedCode.normalized(typed) == nil)
     }
