@@ -348,7 +348,7 @@ let package = Package(
         .testTarget(
             name: "AuthorizationServerTests",
             dependencies: [
-                "AdminAPI", "AuthorizationServer", "WebAuthn", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
+                "AdminAPI", "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
                 "AuthnAPI", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages", "Store",
                 "StorePostgreSQL",
                 "StoreSQLite", "WebAuthn",

@@ -37,7 +37,7 @@ struct RecoveryCodeTests {
         try await withClassicSandbox(.init(clock: clock)) { sandbox in
             _ = try await sandbox.passkey(for: Self.jane.login)
             let codes = try await sandbox.recoveryCodes(for: Self.jane.login)
-            func signIn() async throws -> OktaAuthStatusFactorRequired {
+            @MainActor func signIn() async throws -> OktaAuthStatusFactorRequired {
                 let start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
                 let next = try await start.authenticate(username: Self.jane.login, password: Self.jane.password ?? "")
                 return try #require(next as? OktaAuthStatusFactorRequired)

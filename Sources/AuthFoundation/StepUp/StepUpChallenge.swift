@@ -108,12 +108,17 @@ package struct StepUp: Sendable, Equatable {
     }
 
     package func check(_ token: Token) throws(StepUpError) {
-        guard let idToken = token.idToken else { return }
+        guard let idToken = token.idToken else {
+            // The refused tokens named their user, so new ones without a user prove no progress.
+            if former != nil { throw .unchanged }
+            return
+        }
         let signIn = SignIn(idToken)
         if let former {
             guard signIn.subject == former.subject else { throw .otherUser }
             let isNewer = signIn.time.map { time in former.time.map { time > $0 } ?? true } ?? false
-            guard isNewer || signIn.level != former.level else { throw .unchanged }
+            // Another level is progress only if the challenge names levels, which are checked below.
+            guard isNewer || (!challenge.acrValues.isEmpty && signIn.level != former.level) else { throw .unchanged }
         }
         if !challenge.acrValues.isEmpty {
             guard let level = signIn.level, challenge.acrValues.contains(level) else { throw .levelNotReached(signIn.level) }

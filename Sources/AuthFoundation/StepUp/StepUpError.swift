@@ -8,7 +8,8 @@ public enum StepUpError: Error, Equatable, Sendable {
     case levelNotReached(_ acr: String?)
     /// The sign-in is older than the challenge accepts, or the ID token has no `auth_time`.
     case tooOld
-    /// The new tokens have the same assurance level and the same sign-in time as the refused tokens.
+    /// The new sign-in is not newer than the refused one and reaches no level that the challenge names. Or the new tokens have no ID token,
+    /// and the refused ones had one.
     case unchanged
     /// Another user signed in.
     case otherUser

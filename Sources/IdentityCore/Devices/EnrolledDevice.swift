@@ -105,6 +105,9 @@ package struct DeviceDirectory {
     package func factors(among own: [Enrollment]) throws -> [Enrollment] {
         try own.filter { enrollment in
             // A suspended factor counts: suspending a factor must not lower the requirements.
+            if let codes = enrollment.savedCodes {
+                return enrollment.isHeld && codes.remaining > 0 && snapshot.organization.savedCodes != nil
+            }
             guard enrollment.isHeld, enrollment.isStrong else { return false }
             guard enrollment.push != nil else { return true }
             guard let enrolled = try enrolled(enrollment) else { return false }

@@ -247,6 +247,21 @@ package struct UserEnrollments: Sendable {
     /// The confirmed factors, active or suspended.
     package var held: [Enrollment] { all.filter(\.isHeld) }
 
+    /// Whether a password alone must not enroll a further factor: the user holds a factor beside the password, or an unused recovery code.
+    var protectsAccount: Bool { held.contains(where: \.isStrong) || hasUsableCodes }
+
+    /// Whether the user can prove a factor that protects the account.
+    var hasUsableProtection: Bool { usable.contains(where: \.isStrong) || hasUsableCodes }
+
+    private var hasUsableCodes: Bool { usable.contains { $0.savedCodes != nil } }
+
+    /// Replaces an enrollment by the state that a step writes.
+    mutating func update(_ enrollment: Enrollment) {
+        for index in all.indices where all[index].id == enrollment.id { all[index] = enrollment }
+        for index in usable.indices where usable[index].id == enrollment.id { usable[index] = enrollment }
+        usable.removeAll { $0.savedCodes?.remaining == 0 }
+    }
+
     /// Returns the enrollment that approved a transaction's challenge; `nil` for none, or if the enrollment can no longer be used.
     package func approver(of transaction: SignInTransaction) -> Enrollment? {
         guard let target = transaction.challenge?.approver, transaction.userID != nil else { return nil }

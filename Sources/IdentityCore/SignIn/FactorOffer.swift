@@ -121,7 +121,7 @@ extension StoreView {
         var subject = subject
         let held = subject.enrollments.held
         subject.canEnroll =
-            !held.contains(where: \.isStrong)
+            !subject.enrollments.protectsAccount
             && ClassicPolicy.Factor.allCases.contains { $0 != .question && policy.enrolling($0) != .notAllowed }
         subject.canEnrollPasskey = subject.canEnroll && policy.enrolling(.webauthn) != .notAllowed
         // A remembered device replaces a second factor, but not a passkey.
@@ -133,15 +133,14 @@ extension StoreView {
             subject.decision.assurance = .oneFactor
             subject.decision.reason += "; the device is remembered"
         }
-        let usable = subject.enrollments.usable.filter(\.isStrong)
         subject.offer = policy.offer(
             having: Set(held.compactMap(ClassicPolicy.Factor.of)).subtracting([.savedCode]), enrolled: transaction.enrolledCount,
             hasLostFactor: transaction.hasProvedSavedCode, rules: transaction.rules)
-        guard held.contains(where: \.isStrong), subject.offer != .none else { return subject }
+        guard subject.enrollments.protectsAccount, subject.offer != .none else { return subject }
         // A stolen password alone must not add a key: a user with a factor proves one first. A security question is not such a proof.
         let classes = transaction.factorClasses
         let isProved = !classes.isDisjoint(with: [.possession, .inherence])
-        if usable.isEmpty || (!isProved && (subject.offer == .optional || classes.count > 1)) {
+        if !subject.enrollments.hasUsableProtection || (!isProved && (subject.offer == .optional || classes.count > 1)) {
             subject.offer = .none
         } else {
             subject.demandsTwoFactors = true

@@ -45,7 +45,8 @@ extension SignInTransaction {
         next.meet(subject.user)
         next.origin = subject.origin
         var proof = proof
-        proof.enrollmentID = enrollment?.id
+        // The proof of a recovery code outlives its list, which a new list replaces in the same sign-in.
+        proof.enrollmentID = proof.factor == .savedCode ? nil : enrollment?.id
         var warnings: [Effect] = []
         if let use = enrollment?.passkeyUse {
             // The flag counts only if the registration had it, or after a password of this sign-in has confirmed it (WebAuthn Level 3 section
@@ -63,10 +64,14 @@ extension SignInTransaction {
             next.passkeyChallenge = nil
         }
         next.proofs.append(proof)
-        let (after, outcome, logged) = next.proved(subject, type, warnings)
+        // The next requirement is that of the state which this step writes.
+        var written = subject
+        written.user.declinedOffers = user.declinedOffers
+        if let enrollment { written.enrollments.update(enrollment) }
+        let (after, outcome, logged) = next.proved(written, type, warnings)
         if outcome.isProvedWhole { user.completeSignIn(by: next.proofs, from: subject.origin) }
-        let written: [Effect] = user == subject.user ? [] : [.writeUser(user)]
-        return (after, outcome, written + (enrollment.map { [.writeEnrollment($0)] } ?? []) + logged)
+        let changes: [Effect] = user == subject.user ? [] : [.writeUser(user)]
+        return (after, outcome, changes + (enrollment.map { [.writeEnrollment($0)] } ?? []) + logged)
     }
 
     /// Handles a wrong answer, and every other refusal with the same response. After an earlier proof the user may answer again.

@@ -77,7 +77,8 @@ extension SignInTransaction {
         let passkeys = subject.enrollments.usable.compactMap(\.passkey)
         let canProve = passkeys.contains { !isHardware || $0.isHardwareProtected } && subject.secondFactors.contains(.passkey)
         guard !canProve || proofs.contains(where: { $0.factor == .passkey }) else {
-            return .factor(!isHardware && mayReplacePasskey(of: subject) ? [.passkey, .savedCode] : [.passkey])
+            let acceptsCode = !isHardware && mayReplacePasskey(of: subject) && subject.secondFactors.contains(.savedCode)
+            return .factor(acceptsCode ? [.passkey, .savedCode] : [.passkey])
         }
         if subject.decision.assurance == .phishingResistant {
             return .refused(.noPasskey(.accessDenied, reason: subject.decision.reason + "; no usable passkey"))

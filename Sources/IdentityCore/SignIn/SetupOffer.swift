@@ -1,22 +1,20 @@
 internal import Foundation
 
 /// An offer to set something up after the required proofs of a sign-in on the pages. A declined offer is not repeated.
-package enum SetupOffer: String, Sendable, Codable {
+package enum SetupOffer: String, Sendable, Codable, CaseIterable {
     case passkey
     case recoveryCodes
 }
 
 extension OrgSnapshot {
-    /// Returns what a user can be offered, regardless of the proofs.
-    func setupOffers(for user: User, holding enrollments: UserEnrollments) -> [SetupOffer] {
-        var offers: [SetupOffer] = pagePasskeys?.isOffered == true && canCreatePasskey(enrollments) ? [.passkey] : []
-        let hasCodes = enrollments.usable.contains { $0.savedCodes?.isNearlyUsed == false }
-        if organization.savedCodes?.isOffered == true, !hasCodes { offers.append(.recoveryCodes) }
-        return offers.filter { user.declinedOffers?.contains($0) != true }
+    /// The offers that the organization makes.
+    var setupOffers: Set<SetupOffer> {
+        var offers: Set<SetupOffer> = []
+        if pagePasskeys?.isOffered == true { offers.insert(.passkey) }
+        if organization.savedCodes?.isOffered == true { offers.insert(.recoveryCodes) }
+        return offers
     }
-}
 
-extension OrgSnapshot {
     /// Whether a user with these enrollments can create a further passkey on the pages.
     func canCreatePasskey(_ enrollments: UserEnrollments) -> Bool {
         pagePasskeys != nil && enrollments.held.count { $0.passkey != nil } < PasskeySetup.most
@@ -24,23 +22,19 @@ extension OrgSnapshot {
 }
 
 extension SignInTransaction {
-    /// Returns the requirement to decide on an offer; `nil` if there is none. A stolen password alone must not add a key, and proofs of a
-    /// session do not permit an enrollment.
+    /// Returns the requirement to decide on an offer; `nil` if there is none. Only a user who proved a second factor gets an offer: a passkey
+    /// would raise a stolen password to two factors. Proofs of a session do not permit an enrollment.
     func setupRequirement(of subject: Subject) -> Requirement? {
-        guard inherited == 0 else { return nil }
-        let hasSecondFactor = !factorClasses.isDisjoint(with: [.possession, .inherence])
-        return subject.setupOffers.first { offer in
+        guard inherited == 0, !factorClasses.isDisjoint(with: [.possession, .inherence]) else { return nil }
+        return SetupOffer.allCases.first { offer in
+            guard subject.setupOffers.contains(offer), subject.user.declinedOffers?.contains(offer) != true else { return false }
             switch offer {
             case .passkey:
-                let held = subject.enrollments.held
-                guard !hasProvedPasskey else { return false }
-                // A user who needed a recovery code may have lost the passkeys.
-                if hasProvedSavedCode { return true }
-                // A user who just set up a factor is asked at the next sign-in.
-                return enrolledCount == 0 && !held.contains { $0.passkey != nil }
-                    && (hasSecondFactor || !held.contains(where: \.isStrong))
-            // Codes replace a second factor, so a user without one needs none.
-            case .recoveryCodes: return hasSecondFactor && factorClasses.count > 1
+                guard subject.canCreatePasskey, !hasProvedPasskey else { return false }
+                // A user who needed a recovery code may have lost the passkeys. A user who just set up a factor is asked at the next sign-in.
+                return hasProvedSavedCode || (enrolledCount == 0 && !subject.enrollments.held.contains { $0.passkey != nil })
+            case .recoveryCodes:
+                return factorClasses.count > 1 && !subject.enrollments.usable.contains { $0.savedCodes?.isNearlyUsed == false }
             }
         }.map(Requirement.setupOffer)
     }
@@ -58,7 +52,7 @@ extension SignInTransaction {
 
     /// Whether the user may create a passkey in place of lost ones, after a recovery code: with a password, and not by a session.
     func mayReplacePasskey(of subject: Subject) -> Bool {
-        rules.contains(.offersSetup) && inherited == 0 && factorClasses.contains(.knowledge) && subject.canReplacePasskey
+        rules.contains(.offersSetup) && inherited == 0 && factorClasses.contains(.knowledge) && subject.canCreatePasskey
     }
 
     /// Ends an offer, and takes the next step of the sign-in.
@@ -69,7 +63,7 @@ extension SignInTransaction {
         guard end == nil, now < expiresAt, isAbout(subject.user) else { return refused(.overTransaction, type, []) }
         guard requirement(for: subject) == .setupOffer(offer) else { return refused(.overTransaction, type, []) }
         var next = subject
-        next.setupOffers.removeAll { $0 == offer }
+        next.setupOffers.remove(offer)
         guard isDeclined else { return proved(next, type, []) }
         next.user.declinedOffers = (subject.user.declinedOffers ?? []).union([offer])
         return proved(next, type, [.writeUser(next.user)])

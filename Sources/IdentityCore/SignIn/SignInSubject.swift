@@ -11,18 +11,18 @@ extension StoreView {
         }
         // A user with a suspended factor, or with an authenticator that is off, cannot add another factor by the password alone.
         let enrollable =
-            request.rules.contains(.enrollsFactors) && !enrollments.held.contains(where: \.isStrong)
+            request.rules.contains(.enrollsFactors) && !enrollments.protectsAccount
             ? snapshot.enrollable(for: user) : []
         return SignInTransaction.Subject(
             user: user, decision: snapshot.signOnDecision(for: user, application: request.application),
             passwordPolicy: snapshot.passwordPolicy, secondFactors: presentable(enrollments.usable),
             verifyingFactors: presentable(
                 enrollments.usable.filter { $0.push?.userVerification != nil || $0.passkey?.verifiesUser == true }),
-            demandsTwoFactors: enrollments.usable.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
+            demandsTwoFactors: enrollments.hasUsableProtection && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
             canChangePassword: request.rules.contains(.changesPassword), warnsOfPassword: request.rules.contains(.warnsOfPassword),
             canEnroll: !enrollable.isEmpty, canEnrollPasskey: enrollable.contains(.passkey),
-            canReplacePasskey: presentable(enrollments.usable).contains(.savedCode) && snapshot.canCreatePasskey(enrollments),
-            setupOffers: request.rules.contains(.offersSetup) ? snapshot.setupOffers(for: user, holding: enrollments) : [],
+            canCreatePasskey: snapshot.canCreatePasskey(enrollments),
+            setupOffers: request.rules.contains(.offersSetup) ? snapshot.setupOffers : [],
             enrollments: enrollments)
     }
 

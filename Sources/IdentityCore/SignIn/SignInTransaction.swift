@@ -145,10 +145,10 @@ extension SignInTransaction {
         package var canEnroll = false
         /// Whether the second factor that the user may enroll can be a passkey.
         var canEnrollPasskey = false
-        /// Whether the user has recovery codes and can create a passkey in place of lost ones.
-        var canReplacePasskey = false
-        /// The possible offers after all proofs, in this order.
-        var setupOffers: [SetupOffer] = []
+        /// Whether the pages can create a further passkey of the user.
+        var canCreatePasskey = false
+        /// The offers that the organization makes on the pages.
+        var setupOffers: Set<SetupOffer> = []
         /// The offer to enroll further factors after all proofs, by the policy of the classic API.
         package var offer = FactorOffer.none
         package var enrollments = UserEnrollments()

@@ -133,7 +133,11 @@ struct StepUpChallengeTests {
             (StepUpChallenge(acrValues: ["b"]), token(acr: "a", time: 990), .levelNotReached("a")),
             (StepUpChallenge(acrValues: ["b"]), token(acr: nil, time: 990), .levelNotReached(nil)),
             (StepUpChallenge(maxAge: 60), token(acr: "a", time: 939), .tooOld),
-            (StepUpChallenge(maxAge: 60), token(acr: "b", time: nil), .tooOld),
+            (StepUpChallenge(maxAge: 60), token(acr: "b", time: nil), .unchanged),
+            // Without acr_values, another level is no progress: it can be weaker.
+            (StepUpChallenge(), token(acr: nil, time: 900), .unchanged),
+            // The refused tokens named their user, and the new ones do not.
+            (StepUpChallenge(acrValues: ["b"]), .fixture(), .unchanged),
             // The resource server refused the first token although it meets the challenge.
             (StepUpChallenge(acrValues: ["a"], maxAge: 200), token(acr: "a", time: 900), .unchanged),
             (StepUpChallenge(), token(acr: "a", time: 899), .unchanged),
@@ -144,9 +148,10 @@ struct StepUpChallengeTests {
         }
     }
 
-    @Test("Tokens without an ID token are accepted, because the client cannot read the access token")
+    @Test("Tokens without an ID token are accepted in place of such tokens, because the client cannot read the access token")
     func opaque() throws {
-        try StepUpChallenge(acrValues: ["b"], maxAge: 0).check(.fixture(), replacing: token(acr: "a", time: 900))
+        try StepUpChallenge(acrValues: ["b"], maxAge: 0).check(.fixture(), replacing: .fixture())
+        try StepUpChallenge(acrValues: ["b"], maxAge: 0).check(.fixture(), replacing: nil)
     }
 
     @Test("The errors of a step-up describe the reason and a remedy")

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Authenticator app setup on the hosted pages")
 struct HostedEnrollmentTests {
-    private static func secret(_ page: WireResponse) throws -> String {
+    static func secret(_ page: WireResponse) throws -> String {
         let shown = try #require(page.body.firstMatch(of: /translate="no">([A-Z2-7 ]+)</)?.1, "\(page.body)")
         return String(shown.filter { $0 != " " })
     }
 
-    private static func code(_ secret: String, _ server: PushServer) throws -> String {
+    static func code(_ secret: String, _ server: PushServer) throws -> String {
         let bytes = try #require(Base32.decode(secret))
         return TimeBasedCode.code(secret: bytes, step: TimeBasedCode.step(at: server.clock.now))
     }

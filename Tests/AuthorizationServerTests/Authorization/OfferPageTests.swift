@@ -30,6 +30,23 @@ struct OfferPageTests {
         return try await browser.submit(page, "new-passkey", ["credential": try passkeys.create(page)])
     }
 
+    /// Jane sets up an authenticator app. Returns its secret.
+    private static func enrollApp(_ server: PushServer) async throws -> String {
+        let browser = WireBrowser(server.wire)
+        let scan = try await browser.submit(try await browser.signIn(try await app.begin(browser)), "enroll")
+        let secret = try HostedEnrollmentTests.secret(scan)
+        _ = try await browser.submit(scan, "confirm", ["code": try HostedEnrollmentTests.code(secret, server)])
+        server.clock.advance(by: 30)
+        return secret
+    }
+
+    /// Jane signs in with the password and a code of her app. Returns the page after it.
+    private static func signIn(_ browser: WireBrowser, _ secret: String, _ server: PushServer) async throws -> WireResponse {
+        server.clock.advance(by: 30)
+        let page = try await browser.signIn(try await app.begin(browser))
+        return try await browser.submit(page, "code", ["code": try HostedEnrollmentTests.code(secret, server)])
+    }
+
     private static func codes(_ page: WireResponse) -> [String] { page.body.matches(of: /<li>([0-9a-z-]+)<\/li>/).map { String($0.1) } }
 
     /// Jane creates a passkey and saves recovery codes. Returns the codes.
@@ -55,47 +72,58 @@ struct OfferPageTests {
 
     // MARK: - Offers
 
-    @Test("A user without a second factor is offered a passkey once, and a declined offer is not repeated")
+    @Test("A user with another second factor is offered a passkey once, and a declined offer is not repeated")
     func declinedPasskey() async throws {
         try await Self.with { server in
+            let secret = try await Self.enrollApp(server)
             let browser = WireBrowser(server.wire)
-            let offer = try await browser.signIn(try await Self.easyApp.begin(browser))
+            let offer = try await Self.signIn(browser, secret, server)
             #expect(offer.body.contains(Self.offersPasskey))
-            let answer = try await browser.submit(offer, "decline", ["offer": "passkey"])
-            #expect(try await Self.methods(answer, server, app: Self.easyApp) == ["pwd"])
-            let later = WireBrowser(server.wire)
-            _ = try Self.easyApp.code(try await later.signIn(try await Self.easyApp.begin(later)))
+            let codes = try await browser.submit(offer, "decline", ["offer": "passkey"])
+            #expect(codes.body.contains(Self.offersCodes))
+            let answer = try await browser.submit(codes, "decline", ["offer": "recoveryCodes"])
+            #expect(try await Self.methods(answer, server) == ["pwd", "otp", "mfa"])
+            _ = try Self.app.code(try await Self.signIn(WireBrowser(server.wire), secret, server))
         }
     }
 
-    @Test("A user who accepts the offer creates a passkey, which counts as a proof of the sign-in")
+    @Test("A user who accepts the offer creates a passkey, which counts as a proof of the sign-in and is not offered again")
     func acceptedPasskey() async throws {
         try await Self.with(codes: nil) { server in
+            let secret = try await Self.enrollApp(server)
             let browser = WireBrowser(server.wire)
             var passkeys = WirePasskeys()
-            let offer = try await browser.signIn(try await Self.easyApp.begin(browser))
-            let page = try await browser.submit(offer, "set-up", ["choice": "passkey"])
+            let page = try await browser.submit(try await Self.signIn(browser, secret, server), "set-up", ["choice": "passkey"])
             #expect(page.body.contains("Not now"))
             let answer = try await browser.submit(page, "new-passkey", ["credential": try passkeys.create(page)])
-            #expect(try await Self.methods(answer, server, app: Self.easyApp) == ["pwd", "pop", "mfa"])
-            let later = WireBrowser(server.wire)
-            _ = try Self.easyApp.code(try await later.signIn(try await Self.easyApp.begin(later)))
+            #expect(try await Self.methods(answer, server) == ["pwd", "otp", "pop", "mfa"])
+            _ = try Self.app.code(try await Self.signIn(WireBrowser(server.wire), secret, server))
         }
     }
 
     @Test("A user who starts to create the offered passkey can still decline it")
     func declinedCreation() async throws {
-        try await Self.with { server in
+        try await Self.with(codes: nil) { server in
+            let secret = try await Self.enrollApp(server)
             let browser = WireBrowser(server.wire)
-            let offer = try await browser.signIn(try await Self.easyApp.begin(browser))
-            let page = try await browser.submit(offer, "set-up", ["choice": "passkey"])
-            _ = try Self.easyApp.code(try await browser.submit(page, "decline", ["offer": "passkey"]))
-            #expect(try await Self.enrollments(server).isEmpty)
+            let page = try await browser.submit(try await Self.signIn(browser, secret, server), "set-up", ["choice": "passkey"])
+            _ = try Self.app.code(try await browser.submit(page, "decline", ["offer": "passkey"]))
+            #expect(try await Self.enrollments(server).allSatisfy { $0.passkey == nil })
         }
     }
 
-    @Test("A password alone is offered no passkey if the user has a second factor, and a session is offered nothing")
-    func unproved() async throws {
+    @Test("A password alone is offered no passkey, because the passkey would raise a stolen password to two factors")
+    func passwordAlone() async throws {
+        try await Self.with { server in
+            let browser = WireBrowser(server.wire)
+            _ = try Self.easyApp.code(try await browser.signIn(try await Self.easyApp.begin(browser)))
+            let stronger = try await Self.easyApp.begin(browser, ["acr_values": "urn:okta:loa:2fa:any"])
+            #expect(try Self.easyApp.error(stronger) == "unmet_authentication_requirements")
+        }
+    }
+
+    @Test("Proofs of a session get no offer")
+    func inherited() async throws {
         try await Self.with { server in
             var passkeys = WirePasskeys()
             let browser = WireBrowser(server.wire)
@@ -104,8 +132,20 @@ struct OfferPageTests {
             _ = try Self.app.code(try await browser.submit(codes, "decline", ["offer": "recoveryCodes"]))
             // The session has both proofs, and answers at once.
             _ = try Self.easyApp.code(try await Self.easyApp.begin(browser))
-            let later = WireBrowser(server.wire)
-            _ = try Self.easyApp.code(try await later.signIn(try await Self.easyApp.begin(later)))
+        }
+    }
+
+    @Test("A user whose only factor is a list of recovery codes cannot add another factor by the password alone")
+    func codesOnly() async throws {
+        try await Self.with { server in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            let context = RequestContext(now: server.clock.now, requestID: "codes")
+            let codes = try #require(try await server.engine.grantSavedCodes(toUser: id, context: context))
+            let browser = WireBrowser(server.wire)
+            var page = try await browser.signIn(try await Self.app.begin(browser))
+            #expect(page.body.contains("Use a recovery code") && !page.body.contains("Set up a second factor"))
+            page = try await browser.submit(page, "factor", ["factor": "recovery-code"])
+            #expect(try await browser.submit(page, "recovery-code", ["code": codes[0]]).body.contains(Self.offersPasskey))
         }
     }
 
@@ -199,7 +239,7 @@ struct OfferPageTests {
         }
     }
 
-    @Test("After a user needed one of the last recovery codes, the next sign-in offers a new list, which replaces the old one")
+    @Test("When two recovery codes are left, the sign-in offers a new list, which replaces the old one")
     func renewed() async throws {
         try await Self.with(passkeys: PasskeyPolicy(isOffered: false)) { server in
             let codes = try await Self.saveCodes(server)
@@ -210,11 +250,12 @@ struct OfferPageTests {
                 return (browser, try await browser.submit(page, "recovery-code", ["code": code]))
             }
             _ = try Self.app.code(try await use(codes[0]).1)
-            _ = try Self.app.code(try await use(codes[1]).1)
-            let (browser, offer) = try await use(codes[2])
+            let (browser, offer) = try await use(codes[1])
             #expect(offer.body.contains(Self.offersCodes))
             let shown = try await browser.submit(offer, "recovery-codes")
             _ = try Self.app.code(try await browser.submit(shown, "codes-saved"))
+            // The session keeps the proof of a code whose list was replaced.
+            _ = try Self.app.code(try await Self.app.begin(browser))
             #expect(try await use(codes[3]).1.body.contains("was used before"))
             _ = try Self.app.code(try await use(Self.codes(shown)[0]).1)
         }
@@ -241,6 +282,27 @@ struct OfferPageTests {
             let later = WireBrowser(server.wire)
             let first = try await app.begin(later)
             _ = try app.code(try await later.submit(first, "passkey", ["credential": try passkeys.sign(first)]))
+        }
+    }
+
+    @Test("A user who lost every passkey can create another one after the last recovery code too")
+    func lastCode() async throws {
+        try await Self.with { server in
+            let app = WireRelyingParty.passkeyApp
+            var page = WireResponse?.none
+            var browser = WireBrowser(server.wire)
+            for code in try await Self.saveCodes(server, app: app) {
+                browser = WireBrowser(server.wire)
+                let choice = try await browser.submit(
+                    try await browser.signIn(try await app.begin(browser)), "factor", ["factor": "recovery-code"])
+                page = try await browser.submit(choice, "recovery-code", ["code": code])
+            }
+            var passkeys = WirePasskeys()
+            let creation = try await browser.submit(try #require(page), "set-up", ["choice": "passkey"])
+            let offer = try await browser.submit(creation, "new-passkey", ["credential": try passkeys.create(creation)])
+            // The list is used up, so another one is offered.
+            #expect(offer.body.contains(Self.offersCodes))
+            _ = try app.code(try await browser.submit(offer, "decline", ["offer": "recoveryCodes"]))
         }
     }
 
