@@ -1,6 +1,5 @@
 import AuthFoundation
 import CountersignSandbox
-import Foundation
 import OktaAuthSdk
 import OktaDirectAuth
 import TestSupport
@@ -33,8 +32,7 @@ struct RecoveryCodeTests {
     @Test("After a recovery code, the classic SDK enrolls another factor, which is accepted at the next sign-in")
     @MainActor
     func classicAPI() async throws {
-        let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000))
-        try await withClassicSandbox(.init(clock: clock)) { sandbox in
+        try await withClassicSandbox(.classic("sign_on_policy: two-factors", more: "passkeys:\n  offer: never\n")) { sandbox in
             _ = try await sandbox.passkey(for: Self.jane.login)
             let codes = try await sandbox.recoveryCodes(for: Self.jane.login)
             @MainActor func signIn() async throws -> OktaAuthStatusFactorRequired {

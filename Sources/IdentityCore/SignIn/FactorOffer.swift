@@ -80,15 +80,13 @@ extension ClassicPolicy {
         return factors[factor] ?? (Self.standard.contains(factor) ? .optional : .notAllowed)
     }
 
-    /// Returns the offer for a user with the factors `held`. `enrolled` is the number of factors enrolled in this sign-in. A user who
-    /// presented a recovery code may have lost the passkeys, and is offered another one.
-    package func offer(having held: Set<Factor>, enrolled: Int, hasLostFactor: Bool = false, rules: DoorRules) -> FactorOffer {
-        let isReplacing = hasLostFactor && enrolled == 0
-        let missing = Factor.allCases.filter { !held.contains($0) || (isReplacing && $0 == .webauthn) }
+    /// Returns the offer for a user with the factors `held`. `enrolled` is the number of factors enrolled in this sign-in.
+    package func offer(having held: Set<Factor>, enrolled: Int, rules: DoorRules) -> FactorOffer {
+        let missing = Factor.allCases.filter { !held.contains($0) }
         if missing.contains(where: { enrolling($0) == .required }) { return .required }
         guard missing.contains(where: { enrolling($0) == .optional }) else { return .none }
         // After an enrollment, the user can continue with the optional factors. Otherwise only a user without factors is asked.
-        let isOffered = isReplacing || enrolled > 0 ? rules.contains(.offersOptionalFactors) : offersOptional && held.isEmpty
+        let isOffered = enrolled > 0 ? rules.contains(.offersOptionalFactors) : offersOptional && held.isEmpty
         return isOffered ? .optional : .none
     }
 }
@@ -96,8 +94,10 @@ extension ClassicPolicy {
 extension SignInTransaction {
     /// Returns the requirement to enroll offered factors; `nil` if there is no offer, or the user skipped the offer.
     func offerRequirement(of subject: Subject) -> Requirement? {
-        guard subject.offer != .none, subject.offer == .required || !skipsOffer else { return nil }
-        return .enrollmentOffer(canSkip: subject.offer == .optional)
+        let isReplacing = hasProvedSavedCode && enrolledCount == 0 && subject.offer == .none
+        let offer = isReplacing ? subject.offerAfterCode : subject.offer
+        guard offer != .none, offer == .required || !skipsOffer else { return nil }
+        return .enrollmentOffer(canSkip: offer == .optional)
     }
 }
 
@@ -135,7 +135,12 @@ extension StoreView {
         }
         subject.offer = policy.offer(
             having: Set(held.compactMap(ClassicPolicy.Factor.of)).subtracting([.savedCode]), enrolled: transaction.enrolledCount,
-            hasLostFactor: transaction.hasProvedSavedCode, rules: transaction.rules)
+            rules: transaction.rules)
+        // A user who needs a recovery code may have lost every factor, and can have several passkeys.
+        let isReplaceable = ClassicPolicy.Factor.allCases.contains {
+            policy.enrolling($0) != .notAllowed && $0 != .question && ($0 == .webauthn || !held.map(\.factor).contains($0.kind))
+        }
+        subject.offerAfterCode = isReplaceable ? .optional : .none
         guard subject.enrollments.protectsAccount, subject.offer != .none else { return subject }
         // A stolen password alone must not add a key: a user with a factor proves one first. A security question is not such a proof.
         let classes = transaction.factorClasses

@@ -151,6 +151,8 @@ extension SignInTransaction {
         var setupOffers: Set<SetupOffer> = []
         /// The offer to enroll further factors after all proofs, by the policy of the classic API.
         package var offer = FactorOffer.none
+        /// The offer after a recovery code, to a user who gets no other offer.
+        var offerAfterCode = FactorOffer.none
         package var enrollments = UserEnrollments()
     }
 

@@ -47,6 +47,8 @@ package struct PasskeySetup: Sendable {
             relyingParty: relyingParty, userHandle: user.value.passkeyHandle, userName: user.value.login,
             userDisplayName: user.value.displayName ?? user.value.login, challenge: Base64URL.decode(challenge.secret))
         options.excluded = held.compactMap(\.passkey?.credential).map(CredentialDescriptor.init)
+        // A security key without discoverable credentials can be a second factor.
+        options.residentKey = .preferred
         options.userVerification = challenge.requiresUserVerification ? .required : .preferred
         // Without an attestation, clients may hide the model.
         if policy.models != nil { options.attestation = .direct }

@@ -19,7 +19,7 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         var rules: DoorRules {
             switch self {
             case .direct: []
-            case .pages: [.retriesFirstFactor, .asksForPasswordLater, .isInBrowser, .changesPassword, .enrollsFactors]
+            case .pages: [.retriesFirstFactor, .asksForPasswordLater, .isInBrowser, .changesPassword, .enrollsFactors, .offersSetup]
             case .classic: [.changesPassword, .enrollsFactors, .countsEnrolledPhone, .countsRecollection, .outlivesChallenges]
             }
         }
