@@ -37,8 +37,8 @@ public final class VirtualPasskey: Sendable {
     }
 
     /// Signs the challenge of a sign-in.
-    /// - Parameter options: The options from the server (``OktaDirectAuth/DirectAuthenticationFlow/ContinuationType/webAuthn(_:)``).
-    /// - Returns: The values for ``OktaDirectAuth/DirectAuthenticationFlow/ContinuationFactor/webAuthn(response:)``.
+    /// - Parameter options: The options from the server (`DirectAuthenticationFlow.ContinuationType.webAuthn`).
+    /// - Returns: The values for `DirectAuthenticationFlow.ContinuationFactor.webAuthn`.
     /// - Throws: ``FactorError`` if the options ask for other passkeys or another RP ID, or their challenge is not base64url.
     public func assertion(
         for options: OktaDirectAuth.WebAuthn.CredentialRequestOptions
