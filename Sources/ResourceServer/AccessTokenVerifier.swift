@@ -14,8 +14,8 @@ public import JOSE
 /// `exp`, `nbf` and `iat`. It caches the keys. It fetches them again when a token names an unknown key, or after
 /// ``Configuration/maximumKeyAge``. A revoked token remains valid until its `exp`. To detect revocation earlier, use
 /// ``Mode/introspection(_:)``: the verifier then asks the issuer about each token.
-/// The verifier is `Sendable` and serves concurrent tasks. If the keys are cached, ``verifyNow(_:scopes:)`` verifies a token without
-/// waiting or suspending.
+/// The verifier is `Sendable` and serves concurrent tasks. If the keys are cached, ``verifyNow(_:scopes:authentication:)`` verifies
+/// a token without waiting or suspending.
 public final class AccessTokenVerifier: Sendable {
     /// The method that verifies tokens.
     public enum Mode: Sendable {

@@ -12,7 +12,8 @@ public struct AuthenticationRequirement: Sendable, Equatable {
     /// The longest ``maxAge``: ten years.
     static let longestAge = 315_360_000
 
-    /// The accepted authentication context classes, in order of preference: the token's `acr` must be one of them. Empty accepts all.
+    /// The accepted authentication context classes, in order of preference: the token's `acr` must be one of them. Empty accepts all, unless
+    /// all given values were unusable: then no token is accepted.
     public let acrValues: [String]
     /// The maximum age of the sign-in in seconds, by the token's `auth_time`; `nil` accepts every age. The verifier tolerates its leeway in
     /// addition.

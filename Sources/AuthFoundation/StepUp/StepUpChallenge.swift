@@ -73,8 +73,8 @@ public struct StepUpChallenge: Sendable, Equatable {
 extension StepUpChallenge {
     /// Checks that the tokens of a new sign-in meet this challenge and differ from the refused tokens, as RFC 9470 demands of clients to
     /// prevent loops. The flows do so for a context that was created with `init(steppingUp:from:)`.
-    /// The check reads the ID tokens, because the access token is opaque to the client. Without a new ID token, it accepts the tokens; the
-    /// app must then limit its attempts itself.
+    /// The check reads the ID tokens, because the access token is opaque to the client. If neither the refused nor the new tokens have one,
+    /// it accepts the new tokens, and the app must limit its attempts itself. If only the new tokens have none, it throws.
     /// - Parameters:
     ///   - token: The tokens of the new sign-in.
     ///   - former: The tokens that the server refused; `nil` if the app has none.

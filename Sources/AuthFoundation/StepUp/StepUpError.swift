@@ -20,7 +20,7 @@ extension StepUpError: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .levelNotReached(let acr):
-            "The new sign-in is not strong enough for this request (acr: \(acr ?? "none")). Set up another factor and try again."
+            "The new sign-in does not have the required level (acr: \(acr ?? "none")). Set up a stronger factor, such as a passkey, before you try again."
         case .tooOld: "The new sign-in is too old for this request. The server did not ask for the credentials again."
         case .unchanged: "The new sign-in is no stronger and no newer than the one before. The server did not follow the request."
         case .otherUser: "Another user signed in. Sign in as the same user to continue."

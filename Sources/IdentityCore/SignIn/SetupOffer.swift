@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// An offer to set something up after the required proofs of a sign-in on the pages. A declined offer is not repeated.
+/// An offer to set something up after the required proofs of a sign-in on the pages. A declined offer is not repeated
+/// until the user signs in with a recovery code.
 package enum SetupOffer: String, Sendable, Codable, CaseIterable {
     case passkey
     case recoveryCodes
@@ -22,8 +23,8 @@ extension OrgSnapshot {
 }
 
 extension SignInTransaction {
-    /// Returns the requirement to decide on an offer; `nil` if there is none. Only a user who proved a second factor gets an offer: a passkey
-    /// would raise a stolen password to two factors. Proofs of a session do not permit an enrollment.
+    /// Returns the requirement to decide on an offer; `nil` if there is none. Only a user who proved possession or inherence gets an offer:
+    /// after a password alone, an attacker with a stolen password could add a passkey. Proofs of a session do not permit an enrollment.
     func setupRequirement(of subject: Subject) -> Requirement? {
         guard inherited == 0, !factorClasses.isDisjoint(with: [.possession, .inherence]) else { return nil }
         return SetupOffer.allCases.first { offer in

@@ -214,7 +214,7 @@ private struct WellKnownFile {
         default: return "\(address) has the status \(status) instead of 200. Serve the file at this address."
         }
         guard contentType == "application/json" else {
-            return "\(address) has the content type \(contentType ?? "that is missing"). Serve it as application/json."
+            return "\(address) has \(contentType.map { "the content type \($0)" } ?? "no content type"). Serve it as application/json."
         }
         return json == nil ? "\(address) is not JSON. Correct the file." : nil
     }

@@ -94,7 +94,7 @@ struct PasskeyEnrollment: Sendable {
     }
 
     private var unexpected: CommandFailure {
-        CommandFailure("The response of \(origin.text) is not one of the classic AuthN API. Check the address: countersign doctor")
+        CommandFailure("\(origin.text) did not respond like the classic AuthN API. Check the address with countersign doctor.")
     }
 
     /// Cancels the sign-in. Errors are ignored, because the sign-in expires soon.

@@ -41,7 +41,9 @@ struct PasskeyStore: Sendable {
     func passkeys(of username: String?, for relyingPartyID: String?, at origin: PasskeyOrigin) throws -> [SoftwarePasskey] {
         let id = relyingPartyID ?? origin.defaultID
         guard origin.canUse(id) else {
-            throw CommandFailure("\(origin.text) asks for a passkey of \(id), which is not its domain. No passkey signs that.")
+            throw CommandFailure(
+                "\(origin.text) asks for a passkey of \(id), which is not its domain. Check the issuer, or rp_id in the org file."
+            )
         }
         return try all().filter {
             $0.relyingPartyID == id && (username == nil || $0.userName.lowercased() == username?.lowercased())

@@ -29,7 +29,7 @@ struct SignInPasskeyCommand: AsyncParsableCommand {
             let status = try await signer.sign(try await flow.start(name, with: .webAuthn), by: flow)
             guard case .success(let token) = status else {
                 throw CommandFailure(
-                    "\(signer.origin.text) requires a further factor. Use `countersign sign-in direct`, or a passkey alone in the policy.")
+                    "\(signer.origin.text) requires another factor. Use `countersign sign-in direct`, or change the sign-on policy.")
             }
             return token
         }

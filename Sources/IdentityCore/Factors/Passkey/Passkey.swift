@@ -11,7 +11,7 @@ package struct PasskeyPolicy: Sendable, Equatable, Codable {
         case required
     }
 
-    /// What a signature counter means that has not increased, which is a sign of a copied key.
+    /// The reaction to a signature counter that did not increase, which is a sign of a copied key.
     package enum CounterCheck: String, Sendable, Codable {
         /// The sign-in is refused.
         case refuse
@@ -40,7 +40,7 @@ package struct PasskeyPolicy: Sendable, Equatable, Codable {
         (self.models, self.counter, self.isOffered) = (models, counter, isOffered)
     }
 
-    /// Returns the relying party's id for an organization's origin. An address has no passkeys, so `localhost` stands for a loopback address.
+    /// Returns the relying party's id for an organization's origin. A loopback address gets the id `localhost`, because no address can be an id.
     package func rpID(origin: String) -> String {
         let host = URLComponents(string: origin)?.host ?? ""
         return relyingParty ?? (Self.isLoopbackAddress(host) ? "localhost" : host)
@@ -50,7 +50,7 @@ package struct PasskeyPolicy: Sendable, Equatable, Codable {
         host != "localhost" && !host.hasSuffix(".localhost") && DefinitionCheck.isLoopback(host)
     }
 
-    /// Whether browsers accept the passkeys at the organization's origin. At a loopback address they do not; apps do.
+    /// Whether browsers accept the passkeys at the organization's origin. Browsers reject them at a loopback address; apps accept them.
     package func worksInBrowsers(origin: String) -> Bool { RelyingPartyID.problem(rpID(origin: origin), at: origin) == nil }
 
     /// Returns why the passkeys cannot be used at the organization's origin; `nil` if they can.
