@@ -61,6 +61,12 @@ extension CommandTests {
             let listed = try await Command.run(["passkey", "list", "--passkeys", passkeys.path()])
             #expect(listed.output.contains("\(Self.janesName) at localhost"), "\(listed.output)")
             for ended in [created, listed] { #expect(!(ended.output + ended.errors).contains(key)) }
+            // Under another name, a removal would not find the file.
+            let renamed = passkeys.appending(path: "passkey-other.json").path()
+            try FileManager.default.copyItem(atPath: file, toPath: renamed)
+            let copied = try await Command.run(["passkey", "list", "--passkeys", passkeys.path()])
+            #expect(copied.status == 1 && copied.errors.contains("passkey-other.json is not a passkey of this command."))
+            try FileManager.default.removeItem(atPath: renamed)
             try Data("{\"private_key\": \"\(key)\"".utf8).write(to: URL(filePath: file))
             let damaged = try await Command.run(["passkey", "list", "--passkeys", passkeys.path()])
             #expect(damaged.status == 1 && damaged.errors.contains("is not a passkey of this command. Remove the file."))
@@ -109,6 +115,18 @@ extension CommandTests {
             let refused = try await Command.run(["sign-in", "passkey", Self.janesName] + client + Self.folders(folder))
             #expect(refused.status == 1)
             #expect(refused.errors.contains("has no passkey of \(Self.janesName) that https://id.example.com accepts"), "\(refused.errors)")
+        }
+    }
+
+    @Test("A server of the same domain that did not register the passkey gets no signature, because it could forward a challenge")
+    func passkeyOfAnotherServer() async throws {
+        try await withSandbox(.init(organization: Self.requiringPasskeys)) { sandbox in
+            let folder = try TemporaryFolder()
+            #expect(try await Self.create(sandbox, folder).status == 0)
+            let client = ["--issuer", "http://localhost:1/oauth2/default", "--client-id", "directauth-app"]
+            let refused = try await Command.run(["sign-in", "passkey", Self.janesName] + client + Self.folders(folder))
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("has no passkey of \(Self.janesName) that http://localhost:1 accepts"), "\(refused.errors)")
         }
     }
 

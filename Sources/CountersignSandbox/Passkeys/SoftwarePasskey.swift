@@ -9,6 +9,9 @@ package struct SoftwarePasskey: Sendable {
     /// The id of the credential in base64url.
     package let id: String
     package let relyingPartyID: String
+    /// The origin of the server that registered the passkey. Only this server's challenges may be signed: another server of the domain
+    /// could forward one.
+    package let origin: String
     /// The name of the account.
     package let userName: String
     private let userHandle: [UInt8]
@@ -24,9 +27,10 @@ package struct SoftwarePasskey: Sendable {
     }
 
     /// Creates a passkey for creation options (`PublicKeyCredentialCreationOptionsJSON`).
+    /// - Parameter server: The origin of the server that sent the options.
     /// - Throws: ``Unreadable`` for options without a required member, or `WebAuthnError`.
     package static func create(
-        for options: JSONValue, using random: inout some RandomNumberGenerator
+        for options: JSONValue, from server: String, using random: inout some RandomNumberGenerator
     ) throws -> (passkey: SoftwarePasskey, registration: Registration) {
         func text(_ object: String, _ name: String) throws -> String {
             guard let text = options[object]?[name]?.stringValue else { throw Unreadable() }
@@ -42,13 +46,14 @@ package struct SoftwarePasskey: Sendable {
         let response = try authenticator.create(options, origin: "https://" + relyingPartyID, using: &random)["response"]
         guard let made = authenticator.credentials.last, case .es256(let key) = made.key else { throw Unreadable() }
         let passkey = SoftwarePasskey(
-            id: Base64URL.encode(made.id), relyingPartyID: relyingPartyID, userName: userName, userHandle: made.userHandle, key: key)
+            id: Base64URL.encode(made.id), relyingPartyID: relyingPartyID, origin: server, userName: userName, userHandle: made.userHandle,
+            key: key)
         let registration = Registration(
             clientData: response?["clientDataJSON"]?.stringValue ?? "", attestation: response?["attestationObject"]?.stringValue ?? "")
         return (passkey, registration)
     }
 
-    /// Signs the challenge of a sign-in. The caller ensures that the server may use the passkeys of the options' RP ID.
+    /// Signs the challenge of a sign-in. The caller ensures that the server at ``origin`` sent it.
     /// - Throws: ``FactorError`` if the options ask for other passkeys or another RP ID, or their challenge is not base64url.
     package func assertion(
         for options: OktaDirectAuth.WebAuthn.CredentialRequestOptions
@@ -67,7 +72,7 @@ extension SoftwarePasskey {
             guard let text = json[name]?.stringValue else { throw Unreadable() }
             return text
         }
-        (id, relyingPartyID, userName) = (try text("id"), try text("rp_id"), try text("user"))
+        (id, relyingPartyID, origin, userName) = (try text("id"), try text("rp_id"), try text("origin"), try text("user"))
         do {
             userHandle = try Base64URL.decode(text("user_handle"))
             key = try P256.Signing.PrivateKey(rawRepresentation: Base64URL.decode(text("private_key")))
@@ -77,7 +82,7 @@ extension SoftwarePasskey {
     /// The JSON to store. It contains the private key.
     package var secretJSON: JSONValue {
         [
-            "id": .string(id), "rp_id": .string(relyingPartyID), "user": .string(userName),
+            "id": .string(id), "rp_id": .string(relyingPartyID), "origin": .string(origin), "user": .string(userName),
             "user_handle": .string(Base64URL.encode(userHandle)), "private_key": .string(Base64URL.encode(Array(key.rawRepresentation))),
         ]
     }

@@ -145,7 +145,7 @@ extension StoreView {
         // A stolen password alone must not add a key: a user with a factor proves one first. A security question is not such a proof.
         let classes = transaction.factorClasses
         let isProved = !classes.isDisjoint(with: [.possession, .inherence])
-        if !subject.enrollments.hasUsableProtection || (!isProved && (subject.offer == .optional || classes.count > 1)) {
+        if !isProved, !subject.enrollments.hasUsableProtection || subject.offer == .optional || classes.count > 1 {
             subject.offer = .none
         } else {
             subject.demandsTwoFactors = true

@@ -142,13 +142,14 @@ struct UsersResetFactorsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Removes only this kind of factor: push, totp, sms, voice, email, question, hotp or token.", valueName: "factor"))
+            "Removes only this kind of factor: push, totp, sms, voice, email, question, hotp, token, webauthn or recovery_code.",
+            valueName: "factor"))
     var only: String?
 
     @OptionGroup var options: OneUserOptions
 
     func validate() throws {
-        let kinds = ["push", "totp", "sms", "voice", "email", "question", "hotp", "token"]
+        let kinds = ["push", "totp", "sms", "voice", "email", "question", "hotp", "token", "webauthn", "recovery_code"]
         if let only, !kinds.contains(only) { throw ValidationError("--only must be one of \(kinds.joined(separator: ", ")).") }
     }
 

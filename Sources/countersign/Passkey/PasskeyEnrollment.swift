@@ -42,7 +42,8 @@ struct PasskeyEnrollment: Sendable {
         }
     }
 
-    /// Returns the state after the second factor of a user who has one: only a code of an authenticator app is asked for.
+    /// Verifies the second factor of a user who has one, and returns the next state. The command can ask only for the code of an authenticator
+    /// app; throws ``CommandFailure`` if the user has no such app.
     private func proved(_ state: State) async throws -> State {
         guard state.status == "MFA_REQUIRED" else { return state }
         let app = state.factors.first { $0["factorType"]?.stringValue == "token:software:totp" }
@@ -76,7 +77,9 @@ struct PasskeyEnrollment: Sendable {
             throw CommandFailure("\(origin.text) asks for a passkey of another domain, so none was created. Correct rp_id in the org file.")
         }
         var random = SystemRandomNumberGenerator()
-        guard let (passkey, registration) = try? SoftwarePasskey.create(for: options, using: &random) else { throw unexpected }
+        guard let (passkey, registration) = try? SoftwarePasskey.create(for: options, from: origin.text, using: &random) else {
+            throw unexpected
+        }
         // Stored first: a passkey that only the server knows cannot be removed by the user.
         try store.add(passkey)
         do {

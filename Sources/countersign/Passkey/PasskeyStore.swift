@@ -17,7 +17,8 @@ struct PasskeyStore: Sendable {
     func all() throws -> [SoftwarePasskey] {
         let passkeys = try files.names(beginning: Self.prefix, ending: Self.suffix).compactMap { name -> SoftwarePasskey? in
             guard let data = try files.read(name, isSecret: true)?.data else { return nil }
-            guard let passkey = try? SoftwarePasskey(JSONValue(parsing: Array(data))) else {
+            // The name must be that of the content, because a removal finds the file by it.
+            guard let passkey = try? SoftwarePasskey(JSONValue(parsing: Array(data))), name == Self.name(passkey) else {
                 // The parser's error may quote the private key.
                 throw CommandFailure("\(folder.appending(path: name).path()) is not a passkey of this command. Remove the file.")
             }
@@ -36,8 +37,8 @@ struct PasskeyStore: Sendable {
         return passkey
     }
 
-    /// Returns the passkeys of a user that can sign for an RP ID. The server of `origin` must be allowed to use this RP ID, as in a browser:
-    /// another server could otherwise forward a challenge.
+    /// Returns the passkeys of a user that can sign for an RP ID at the server of `origin`. The server must be allowed to use this RP ID, and
+    /// must have registered the passkey: another server of the domain could forward a challenge.
     func passkeys(of username: String?, for relyingPartyID: String?, at origin: PasskeyOrigin) throws -> [SoftwarePasskey] {
         let id = relyingPartyID ?? origin.defaultID
         guard origin.canUse(id) else {
@@ -46,7 +47,7 @@ struct PasskeyStore: Sendable {
             )
         }
         return try all().filter {
-            $0.relyingPartyID == id && (username == nil || $0.userName.lowercased() == username?.lowercased())
+            $0.relyingPartyID == id && $0.origin == origin.text && (username == nil || $0.userName.lowercased() == username?.lowercased())
         }
     }
 

@@ -44,12 +44,12 @@ struct PasskeySigner: Sendable {
 
     var origin: PasskeyOrigin { PasskeyOrigin(client.configuration.issuerURL) }
 
-    /// Throws ``CommandFailure`` if the user has no passkey for the issuer or a parent domain of it.
+    /// Throws ``CommandFailure`` if the user has no passkey that the issuer registered.
     func requirePasskey() throws { if try !hasPasskey { throw missing } }
 
     var hasPasskey: Bool {
         get throws {
-            try store.all().contains { $0.userName.lowercased() == username.lowercased() && origin.canUse($0.relyingPartyID) }
+            try store.all().contains { $0.userName.lowercased() == username.lowercased() && $0.origin == origin.text }
         }
     }
 
