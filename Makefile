@@ -14,11 +14,18 @@ setup-test: setup
 	@scripts/venv
 
 # Without a terminal, the phone approves automatically and the demo ends after its last step.
+# The fixed seed: see BUILD.
 demo: setup
-	swift run countersign demo $(DEMO) $(shell [ -t 0 ] || echo --once)
+	SWIFT_DETERMINISTIC_HASHING=1 swift build --product countersign
+	swift run --skip-build countersign demo $(DEMO) $(shell [ -t 0 ] || echo --once)
 
 # The checks and the tests build the store on PostgreSQL too. The variable enables its trait.
 test test-long kill-test failover instances screenshots lint: export COUNTERSIGN_POSTGRESQL = 1
+
+# SwiftPM passes the traits to the compiler in the order of a hash table. With a random seed, every second build would compile everything
+# again. The tests themselves run with a random seed.
+BUILD = SWIFT_DETERMINISTIC_HASHING=1 swift build --disable-build-manifest-caching --build-tests
+TESTS = $(BUILD) && $(1) swift test --disable-build-manifest-caching --skip-build
 
 test: setup-test
 	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
@@ -28,18 +35,18 @@ test-long: kill-test failover instances explore screenshots
 
 # The kill test with its full number of rounds.
 kill-test: setup-test
-	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'KillTests|SQLiteCrashTests'
+	$(call TESTS,COUNTERSIGN_KILL_ROUNDS=50) --filter 'KillTests|SQLiteCrashTests'
 
 # Kills servers and the database, cuts the network and upgrades the servers, under load. `make test` runs one round.
 ROUNDS ?= 10
 failover: setup-test
-	COUNTERSIGN_FAILOVER_ROUNDS=$(ROUNDS) swift test --filter FailoverTests
+	$(call TESTS,COUNTERSIGN_FAILOVER_ROUNDS=$(ROUNDS)) --filter FailoverTests
 
 # Runs the tests over HTTP, those of the SDK and those of the pages against two servers on one PostgreSQL database, behind HAProxy. Left out
 # are the tests that start the command or servers as processes of their own.
 OWN_PROCESSES = FailoverTests|KillTests|Command|ClassicTerminalTests|DebugLogTests|MasterKeyTests|OperationTests|ProxyAttackTests|TerminalAttackTests|UnsafeFileTests|InstancesTests
 instances: setup-test
-	COUNTERSIGN_INSTANCES=2 swift test --filter '^AuthorizationServerTests|^EndToEndTests|^BrowserTests' --skip '$(OWN_PROCESSES)'
+	$(call TESTS,COUNTERSIGN_INSTANCES=2) --filter '^AuthorizationServerTests|^EndToEndTests|^BrowserTests' --skip '$(OWN_PROCESSES)'
 
 # Explores every sequence of eight inputs to a sign-in; `make test` explores five. Uses a separate optimized build with few modules.
 explore: setup
@@ -48,7 +55,7 @@ explore: setup
 # Takes screenshots of every page at 360 and 1280 pixels, light and dark, in .build/screenshots.
 screenshots: setup-test
 	rm -rf .build/screenshots
-	COUNTERSIGN_SCREENSHOTS=.build/screenshots swift test --filter '^BrowserTests'
+	$(call TESTS,COUNTERSIGN_SCREENSHOTS=.build/screenshots) --filter '^BrowserTests'
 	@ls .build/screenshots
 
 # Creates the README's pictures from a real run.
