@@ -36,10 +36,24 @@ struct PasskeyPagesTests {
     @Test("A passkey that was removed from the browser is refused there, and a security key without discoverable credentials signs in")
     func securityKey() async throws { try await use("security-key") }
 
-    private func use(_ scenario: String, offers: Bool = false) async throws {
+    @Test("A user with two passkeys signs in with either one, as the first factor and after the password")
+    func several() async throws { try await use("several", offers: true) }
+
+    @Test("A passkey belongs to the organization's RP ID, a parent domain, and a passkey of the host itself is not found")
+    func relyingParties() async throws {
+        try await use("relying-parties", host: "login.example.localhost", relyingParty: "example.localhost")
+    }
+
+    private func use(
+        _ scenario: String, offers: Bool = false, host: String = "localhost", relyingParty: String? = nil
+    ) async throws {
         var organization = OrgFile.sandboxDefault
         if offers { organization = organization.replacing("offer: never", with: "offer: once") }
-        let sandbox = try await Sandbox.forTest(.init(host: "localhost", organization: organization))
+        if let relyingParty {
+            organization = organization.replacing("passkeys:\n", with: "passkeys:\n  rp_id: \(relyingParty)\n")
+                .replacing("http://localhost:8080", with: "http://\(host):8080")
+        }
+        let sandbox = try await Sandbox.forTest(.init(host: host, organization: organization))
         try await ChromiumScript("passkey_pages.py").run(scenario, at: sandbox)
         await sandbox.stop()
     }

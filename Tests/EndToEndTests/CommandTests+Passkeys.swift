@@ -47,6 +47,27 @@ extension CommandTests {
         }
     }
 
+    @Test("After the removal of a passkey from the account, countersign sign-in direct uses another factor")
+    func stalePasskey() async throws {
+        try await withSandbox(.init(organization: Self.requiringPasskeys)) { sandbox in
+            let folder = try TemporaryFolder()
+            #expect(try await Self.create(sandbox, folder).status == 0)
+            // The reset removes the passkey from the account, and the account gets another one.
+            try await sandbox.reset()
+            let phone = try await sandbox.phone(for: Self.janesName)
+            _ = try await sandbox.passkey(for: Self.janesName)
+            let client = ["--issuer", sandbox.issuer.absoluteString, "--client-id", "directauth-app"]
+            let alone = try await Command.run(["sign-in", "passkey", Self.janesName] + client + Self.folders(folder))
+            #expect(alone.status == 1 && alone.errors.contains("`countersign passkey remove` deletes one"), "\(alone.errors)")
+            async let approval = phone.approveNext()
+            let pushed = try await Command.run(
+                ["sign-in", "direct", Self.janesName] + client + Self.folders(folder), input: Self.janesPassword + "\n")
+            _ = try await approval
+            #expect(pushed.status == 0, "\(pushed.errors)")
+            #expect(pushed.output.contains("Signed in as \(Self.janesName)"), "\(pushed.output)")
+        }
+    }
+
     @Test("The file of a passkey is readable only by its owner, and no command prints the private key")
     func passkeyFile() async throws {
         try await withSandbox(.init(organization: Self.requiringPasskeys)) { sandbox in

@@ -9,6 +9,7 @@ import hmac
 import http.server
 import json
 import os
+import socket
 import sys
 import threading
 import urllib.parse
@@ -24,6 +25,9 @@ JANE = "jane.doe@example.com"
 PASSWORD = "Correct-Horse-7"
 VERIFIER = "a-verifier-that-is-long-enough-for-the-rules-of-pkce"
 PATIENCE = 90
+resolve = socket.getaddrinfo
+# Names below localhost are loopback (RFC 6761 section 6.3). Chromium knows that, the system's resolver may not.
+socket.getaddrinfo = lambda host, *rest, **more: resolve("127.0.0.1" if str(host).endswith(".localhost") else host, *rest, **more)
 with open(os.path.join(os.path.dirname(axe_core_python.__file__), "axe.min.js"), encoding="utf-8") as script:
     AXE = script.read()
 

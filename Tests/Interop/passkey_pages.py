@@ -3,7 +3,10 @@
 Virtual authenticators of the browser hold the passkeys (WebDriver Extension API of WebAuthn, by the Chrome DevTools Protocol).
 """
 
-from pages_in_chromium import JANE, Browser, PageLooks, check, claims, play
+import base64
+import urllib.parse
+
+from pages_in_chromium import JANE, ORIGIN, Browser, PageLooks, check, claims, play
 
 CANCELLED = "The passkey request was cancelled or timed out."
 REFUSED = "Your passkey was not accepted."
@@ -35,6 +38,12 @@ class Authenticator:
         credential = self.credential() | changes
         self.call("clearCredentials")
         self.call("addCredential", credential=credential)
+
+    def remove(self):
+        """Removes the authenticator from the browser, and returns its passkey."""
+        credential = self.credential()
+        self.call("removeVirtualAuthenticator")
+        return credential
 
 
 def without_autofill(browser):
@@ -185,17 +194,22 @@ def without_scripts(_):
     browser.quit()
 
 
-def lost(browser):
-    """Jane creates a passkey and saves recovery codes. After the loss of the passkey, a code lets her in, and she creates another one."""
-    looks = PageLooks(browser)
-    without_autofill(browser)
-    authenticator = Authenticator(browser)
+def create_passkey(browser):
+    """Signs in with the password and creates the required passkey, up to the offer of recovery codes."""
     browser.begin()
     browser.password()
     browser.button("Passkey").click()
     browser.page("Create a passkey")
     browser.button("Create a passkey").click()
     browser.page("Get recovery codes")
+
+
+def lost(browser):
+    """Jane creates a passkey and saves recovery codes. After the loss of the passkey, a code lets her in, and she creates another one."""
+    looks = PageLooks(browser)
+    without_autofill(browser)
+    authenticator = Authenticator(browser)
+    create_passkey(browser)
     looks.see("codes-offer")
     browser.button("Show recovery codes").click()
     browser.page("Save your recovery codes")
@@ -238,12 +252,7 @@ def declined(browser):
     """Jane sets up a passkey, and declines the recovery codes. The next sign-in asks for nothing else than the passkey."""
     without_autofill(browser)
     Authenticator(browser)
-    browser.begin()
-    browser.password()
-    browser.button("Passkey").click()
-    browser.page("Create a passkey")
-    browser.button("Create a passkey").click()
-    browser.page("Get recovery codes")
+    create_passkey(browser)
     browser.button("Not now").click()
     browser.signed_in()
     browser.begin(prompt="login")
@@ -276,9 +285,85 @@ def security_key(browser):
     browser.notice(CANCELLED)
 
 
+def several(browser):
+    """Jane has a passkey on each of two devices. Either one signs her in, as the first factor and after the password."""
+    without_autofill(browser)
+    laptop = Authenticator(browser)
+    create_passkey(browser)
+    browser.button("Show recovery codes").click()
+    codes = [item.text for item in browser.all(".codes li")]
+    browser.button("I saved the codes").click()
+    jane = claims(browser.signed_in())["sub"]
+    first = laptop.remove()
+
+    # The laptop is not at hand. The other device gets a passkey after a recovery code.
+    phone = Authenticator(browser)
+    browser.begin(prompt="login")
+    browser.password()
+    browser.button("Use a recovery code").click()
+    browser.page("Use a recovery code")
+    browser.one("#code").send_keys(codes[0])
+    browser.button("Continue").click()
+    browser.page("Sign in faster next time")
+    browser.button("Create a passkey").click()
+    browser.page("Create a passkey")
+    browser.button("Create a passkey").click()
+    browser.signed_in()
+    second = phone.remove()
+    check(first["credentialId"] != second["credentialId"] and first["userHandle"] == second["userHandle"], "not two passkeys of one user")
+
+    for passkey in (first, second):
+        device = Authenticator(browser)
+        device.call("addCredential", credential=passkey)
+        browser.begin(prompt="login")
+        browser.page("Sign in")
+        browser.button("Sign in with a passkey").click()
+        tokens = browser.signed_in()
+        check(set(claims(tokens)["amr"]) == {"pop", "mfa"} and claims(tokens)["sub"] == jane, claims(tokens))
+        browser.begin(prompt="login")
+        browser.password()
+        browser.button("Use your passkey").click()
+        browser.page("Use your passkey")
+        browser.button("Continue").click()
+        check(set(claims(browser.signed_in())["amr"]) == {"pwd", "pop", "mfa"}, "not two factors")
+        check(device.credential()["signCount"] > passkey["signCount"], "the passkey did not sign")
+        device.remove()
+
+
+def relying_parties(browser):
+    """The organization's RP ID is the parent domain of its host. A passkey of the host itself belongs to another relying party."""
+    without_autofill(browser)
+    authenticator = Authenticator(browser)
+    jane = claims(enroll(browser))["sub"]
+    right = authenticator.credential()
+    host = urllib.parse.urlparse(ORIGIN).hostname
+    check(host == "login.example.localhost" and right["rpId"] == "example.localhost", right["rpId"])
+    # The same key with the host as its relying party.
+    other = right | {"rpId": host, "credentialId": base64.b64encode(b"a passkey of the host").decode()}
+    authenticator.call("addCredential", credential=other)
+    browser.begin(prompt="login")
+    browser.page("Sign in")
+    browser.button("Sign in with a passkey").click()
+    check(claims(browser.signed_in())["sub"] == jane, "another user")
+    counts = {c["rpId"]: c["signCount"] - right["signCount"] for c in authenticator.call("getCredentials")["credentials"]}
+    check(counts["example.localhost"] > 0 and counts[host] == 0, counts)
+    # Without the right passkey, the browser does not find the other one.
+    authenticator.call("removeCredential", credentialId=right["credentialId"])
+    browser.begin(prompt="login")
+    browser.page("Sign in")
+    browser.button("Sign in with a passkey").click()
+    browser.notice(CANCELLED)
+    browser.password()
+    browser.button("Use your passkey").click()
+    browser.page("Use your passkey")
+    browser.button("Continue").click()
+    browser.notice(CANCELLED)
+
+
 SCENARIOS = {
-    "lost": lost, "declined": declined, "security-key": security_key, "second-factor": second_factor, "first-factor": first_factor, "cancelled": cancelled, "unverified": unverified, "refused": refused,
-    "without-scripts": without_scripts}
+    "second-factor": second_factor, "first-factor": first_factor, "cancelled": cancelled, "unverified": unverified, "refused": refused,
+    "without-scripts": without_scripts, "lost": lost, "declined": declined, "security-key": security_key, "several": several,
+    "relying-parties": relying_parties}
 
 if __name__ == "__main__":
     play(SCENARIOS)

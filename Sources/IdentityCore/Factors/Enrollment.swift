@@ -244,6 +244,8 @@ package struct UserEnrollments: Sendable {
     /// current relying party, and a list of recovery codes needs an unused code.
     package var usable: [Enrollment] = []
 
+    package init(all: [Enrollment] = [], usable: [Enrollment] = []) { (self.all, self.usable) = (all, usable) }
+
     /// The confirmed factors, active or suspended.
     package var held: [Enrollment] { all.filter(\.isHeld) }
 
@@ -254,6 +256,11 @@ package struct UserEnrollments: Sendable {
     var hasUsableProtection: Bool { usable.contains(where: \.isStrong) || hasUsableCodes }
 
     private var hasUsableCodes: Bool { usable.contains { $0.savedCodes != nil } }
+
+    /// Whether a proof with this enrollment still counts: the enrollment can be used, or is a list whose last recovery code was the proof.
+    package func containsProof(_ enrollmentID: String) -> Bool {
+        usable.contains { $0.id == enrollmentID } || held.contains { $0.id == enrollmentID && $0.savedCodes?.remaining == 0 }
+    }
 
     /// Replaces an enrollment by the state that a step writes.
     mutating func update(_ enrollment: Enrollment) {

@@ -45,8 +45,7 @@ extension SignInTransaction {
         next.meet(subject.user)
         next.origin = subject.origin
         var proof = proof
-        // The proof of a recovery code outlives its list, which a new list replaces in the same sign-in.
-        proof.enrollmentID = proof.factor == .savedCode ? nil : enrollment?.id
+        proof.enrollmentID = enrollment?.id
         var warnings: [Effect] = []
         if let use = enrollment?.passkeyUse {
             // The flag counts only if the registration had it, or after a password of this sign-in has confirmed it (WebAuthn Level 3 section

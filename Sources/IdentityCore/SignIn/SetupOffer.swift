@@ -56,6 +56,13 @@ extension SignInTransaction {
         rules.contains(.offersSetup) && inherited == 0 && factorClasses.contains(.knowledge) && subject.canCreatePasskey
     }
 
+    /// Ends the offer of recovery codes. The new list replaces the one whose code the user may have proved.
+    func codesSaved(_ enrollmentID: String, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        var next = self
+        for index in next.proofs.indices where next.proofs[index].factor == .savedCode { next.proofs[index].enrollmentID = enrollmentID }
+        return next.settled(.recoveryCodes, subject, isDeclined: false, now: now)
+    }
+
     /// Ends an offer, and takes the next step of the sign-in.
     func settled(
         _ offer: SetupOffer, _ subject: Subject, isDeclined: Bool, now: Date

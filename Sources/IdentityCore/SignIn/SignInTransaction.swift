@@ -174,7 +174,7 @@ extension SignInTransaction {
         /// differs.
         case passkeyEnrolled(Enrollment, isUserVerified: Bool, Subject, after: Subject? = nil)
         /// The user saved new recovery codes.
-        case codesSaved(Subject)
+        case codesSaved(enrollmentID: String, Subject)
         /// The user declined an offer.
         case offerDeclined(SetupOffer, Subject)
         /// A challenge is about to be sent to the user's devices. It replaces an open one.
@@ -265,7 +265,7 @@ extension SignInTransaction {
             return enrolled(proof, subject, after: after ?? subject, now: now)
         case .passwordChanged(let hash, let subject): return passwordChanged(hash, subject, now: now)
         case .passwordKept(let subject): return passwordKept(subject, now: now)
-        case .codesSaved(let subject): return settled(.recoveryCodes, subject, isDeclined: false, now: now)
+        case .codesSaved(let id, let subject): return codesSaved(id, subject, now: now)
         case .offerDeclined(let offer, let subject): return settled(offer, subject, isDeclined: true, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
         case .answered(let answer): return answered(answer, now: now)

@@ -161,7 +161,7 @@ private struct AuthorizeStart: Sendable {
         let mostForEnrollment = isInteractive ? Int(Enrollment.freshness) : nil
         let age = [request.maxAge, subject.decision.reauthenticateAfter, mostForEnrollment].compactMap { $0 }.min()
         return KnownUser(
-            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: subject.enrollments.usable))
+            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: subject.enrollments))
     }
 
     /// Takes the first step with the user's proofs, and returns its outcome; `nil` without a proof.
@@ -267,8 +267,8 @@ extension [SignInTransaction.Proof] {
     }
 
     /// Returns the proofs whose enrollment the user still has. Proofs without an enrollment, such as the password, are included.
-    func proved(with enrollments: [Enrollment]) -> Self {
-        filter { proof in proof.enrollmentID.map { id in enrollments.contains { $0.id == id } } ?? true }
+    func proved(with enrollments: UserEnrollments) -> Self {
+        filter { proof in proof.enrollmentID.map(enrollments.containsProof) ?? true }
     }
 }
 

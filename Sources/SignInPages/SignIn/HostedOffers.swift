@@ -58,8 +58,8 @@ extension HostedState {
         let check = try setup.hashes(of: pending, policy: snapshot.passwordPolicy, from: subject.origin)
         return attempt(reading, check: check.map { .hashes(try await $0()) }) { verdict in
             guard case .hashes(let hashes) = verdict else { return Plan(onward) }
-            let (_, writes) = try setup.confirm(pending, hashes: hashes)
-            var (next, outcome, effects) = transaction.step(.codesSaved(subject), now: now)
+            let (saved, writes) = try setup.confirm(pending, hashes: hashes)
+            var (next, outcome, effects) = transaction.step(.codesSaved(enrollmentID: saved.id, subject), now: now)
             next.stopEnrolling()
             next.record(outcome)
             return try moving(to: next, writes + Writes(effects, of: next, user: nil))

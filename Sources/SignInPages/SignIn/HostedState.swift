@@ -90,7 +90,8 @@ struct HostedState: Sendable {
             // Proofs of the session do not count if their factor was removed or if they became too old.
             let inherited = Array(stored.value.proofs.prefix(stored.value.inherited))
             let age = [authorization.request.maxAge, subject?.decision.reauthenticateAfter].compactMap { $0 }.min()
-            guard inherited.recent(atMost: age, now: now).proved(with: enrollments).count == inherited.count else {
+            guard inherited.recent(atMost: age, now: now).proved(with: subject?.enrollments ?? UserEnrollments()).count == inherited.count
+            else {
                 throw EarlyAnswer(.over)
             }
         }

@@ -44,8 +44,10 @@ struct DirectSignIn: Sendable {
             let offered = context.supportedChallengeTypes ?? [.oobMFA]
             if offered.contains(.webAuthnMFA), let passkeys {
                 let signer = PasskeySigner(store: passkeys, username: username, client: client)
-                // Without a usable passkey, the other factors remain.
-                if try signer.hasPasskey { return try self.token(of: await signer.sign(try await flow.resume(with: .webAuthn), by: flow)) }
+                // Without a usable passkey, such as after its removal from the account, the other factors remain.
+                if try signer.hasPasskey, let signed = try await signer.sign(try await flow.resume(with: .webAuthn), by: flow) {
+                    return try self.token(of: signed)
+                }
             }
             if offered.contains(.otpMFA), let codePrompt,
                 let answered = try await codePrompt.answer(

@@ -25,8 +25,9 @@ struct SignInPasskeyCommand: AsyncParsableCommand {
             let client = OAuth2Client(configuration)
             let flow = DirectAuthenticationFlow(client: client)
             let signer = PasskeySigner(store: store, username: name, client: client)
-            try signer.requirePasskey()
-            let status = try await signer.sign(try await flow.start(name, with: .webAuthn), by: flow)
+            guard try signer.hasPasskey,
+                let status = try await signer.sign(try await flow.start(name, with: .webAuthn), by: flow)
+            else { throw signer.missing }
             guard case .success(let token) = status else {
                 throw CommandFailure(
                     "\(signer.origin.text) requires another factor. Use `countersign sign-in direct`, or change the sign-on policy.")
@@ -44,28 +45,28 @@ struct PasskeySigner: Sendable {
 
     var origin: PasskeyOrigin { PasskeyOrigin(client.configuration.issuerURL) }
 
-    /// Throws ``CommandFailure`` if the user has no passkey that the issuer registered.
-    func requirePasskey() throws { if try !hasPasskey { throw missing } }
-
+    /// Whether the folder has a passkey of the user that the issuer registered, and may have removed since.
     var hasPasskey: Bool {
         get throws {
             try store.all().contains { $0.userName.lowercased() == username.lowercased() && $0.origin == origin.text }
         }
     }
 
-    /// Answers a challenge for a passkey. Returns the next status; other statuses are returned unchanged.
+    /// Answers a challenge for a passkey. Returns the next status; `nil` if the folder has none of the passkeys that the challenge accepts.
+    /// Other statuses are returned unchanged.
     func sign(
         _ status: DirectAuthenticationFlow.Status, by flow: DirectAuthenticationFlow
-    ) async throws -> DirectAuthenticationFlow.Status {
+    ) async throws -> DirectAuthenticationFlow.Status? {
         guard case .continuation(.webAuthn(let context)) = status else { return status }
         let options = context.request.publicKey
         let passkeys = try store.passkeys(of: username, for: options.rpID, at: origin)
         let allowed = options.allowCredentials?.map(\.id) ?? []
-        guard let passkey = passkeys.first(where: { allowed.isEmpty || allowed.contains($0.id) }) else { throw missing }
+        guard let passkey = passkeys.first(where: { allowed.isEmpty || allowed.contains($0.id) }) else { return nil }
         return try await flow.resume(with: .webAuthn(response: passkey.assertion(for: context.request)))
     }
 
-    private var missing: CommandFailure {
+    /// The error of a sign-in without a usable passkey.
+    var missing: CommandFailure {
         CommandFailure(
             "\(store.folder.path()) has no passkey of \(username) that \(origin.text) accepts. Create one: countersign passkey create \(username) --issuer \(origin.text). `countersign passkey remove` deletes one that the server no longer knows."
         )

@@ -261,6 +261,32 @@ struct OfferPageTests {
         }
     }
 
+    @Test("A session keeps the proof of its last recovery code, and loses it when a list of another sign-in replaces the used one")
+    func proofOfReplacedList() async throws {
+        try await Self.with(passkeys: nil, codes: SavedCodesPolicy(count: 4, isOffered: false)) { server in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            func grant() async throws -> [String] {
+                let context = RequestContext(now: server.clock.now, requestID: "codes")
+                return try #require(try await server.engine.grantSavedCodes(toUser: id, context: context))
+            }
+            func use(_ code: String) async throws -> WireBrowser {
+                let browser = WireBrowser(server.wire)
+                let page = try await browser.submit(
+                    try await browser.signIn(try await Self.app.begin(browser)), "factor", ["factor": "recovery-code"])
+                _ = try Self.app.code(try await browser.submit(page, "recovery-code", ["code": code]))
+                return browser
+            }
+            var browsers: [WireBrowser] = []
+            for code in try await grant() { browsers.append(try await use(code)) }
+            _ = try Self.app.code(try await Self.app.begin(try #require(browsers.last)))
+            _ = try await grant()
+            for browser in browsers {
+                let page = try await Self.app.begin(browser)
+                #expect(page.body.contains("Use a recovery code"))
+            }
+        }
+    }
+
     // MARK: - Lost passkeys
 
     @Test("A user who lost every passkey signs in with a recovery code and a new passkey where a passkey is required")

@@ -55,6 +55,35 @@ struct ClassicRecoveryCodeTests {
         }
     }
 
+    @Test("After the last recovery code, a user who lost the passkeys can enroll another one, also where the policy requires passkeys")
+    func lastCode() async throws {
+        let policies: [ClassicPolicy] = [
+            ClassicPolicy(signOnPolicy: "two factors"), ClassicPolicy(signOnPolicy: "two factors", factors: [.webauthn: .required]),
+        ]
+        for policy in policies {
+            try await Self.with(policy) { client, _, codes in
+                for code in codes.dropLast() { _ = try await Self.verify(code, client) }
+                let offered = try ClassicStatus(try await Self.verify(try #require(codes.last), client))
+                #expect(offered.name == "MFA_ENROLL")
+                let activating = try await client.enrollPasskey(offered)
+                var authenticator = ClassicAuthenticator()
+                var done = try ClassicStatus(try await client.follow(activating.next, of: activating, authenticator.create(activating)))
+                if done.name == "MFA_ENROLL" { done = try ClassicStatus(try await client.follow(done.links["skip"], of: done)) }
+                #expect(done.name == "SUCCESS")
+            }
+        }
+    }
+
+    @Test("A required factor can still be enrolled after the last recovery code")
+    func requiredAfterLastCode() async throws {
+        try await Self.with(ClassicPolicy(signOnPolicy: "two factors", factors: [.totp: .required])) { client, _, codes in
+            for code in codes {
+                let offered = try ClassicStatus(try await Self.verify(code, client))
+                #expect(offered.name == "MFA_ENROLL" && !offered.linkNames.contains { $0.hasPrefix("skip") })
+            }
+        }
+    }
+
     @Test("A user cannot enroll recovery codes through the classic API")
     func enrollment() async throws {
         try await Self.with { client, _, codes in
