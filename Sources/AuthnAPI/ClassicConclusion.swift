@@ -19,7 +19,8 @@ extension ClassicState {
         let person = effects.user(after: user.value)
         var writes = try writes + Writes(effects, of: next, user: user)
         var deviceToken: String?
-        if remembers, next.proofs.count > transaction.proofs.count {
+        // A device that was remembered by a recovery code would outlive the code's list.
+        if remembers, next.proofs.count > transaction.proofs.count, next.proofs.last?.factor != .savedCode {
             let (remembered, token) = try remember(next)
             writes += remembered
             deviceToken = token

@@ -43,7 +43,7 @@ extension Engine {
             var start = ChallengeStart(new: transaction, user: account.standIn)
             start.type = GrantType.webAuthn
             start.decoy = account.user == nil ? account.decoy : nil
-            start.decoyCredential = try decoyCredential(of: login, in: reading.snapshot)
+            start.decoyCredentials = try decoyCredentials(of: login, in: reading.snapshot)
             if account.user?.value.status != .active {
                 start.obstacle = "unknown or inactive user"
             } else if !admitted.application.assignment.includes(account.standIn.value) {
@@ -140,10 +140,11 @@ private struct PasskeyTarget: Sendable {
             var members: [String: JSONValue] = ["type": "public-key", "id": .string(passkey.credentialID)]
             // The official Swift client cannot decode a response with another value.
             let transports = passkey.transports.filter { ["usb", "nfc", "ble", "internal", "smart-card", "hybrid"].contains($0) }
-            if !transports.isEmpty { members["transports"] = .array(transports.map(JSONValue.string)) }
+            // Before the first proof, the passkeys of a user must look like those of an unknown name, which have no transports.
+            if !transports.isEmpty, !start.transaction.proofs.isEmpty { members["transports"] = .array(transports.map(JSONValue.string)) }
             return .object(members)
         }
-        let decoy = start.decoyCredential.map { [JSONValue.object(["type": "public-key", "id": .string($0)])] } ?? []
+        let decoy = start.decoyCredentials.map { JSONValue.object(["type": "public-key", "id": .string($0)]) }
         let milliseconds = Int64(clamping: challenge.expiresAt.timeIntervalSince(now) * 1_000)
         var members: [String: JSONValue] = [
             "challengeType": .string(start.type ?? GrantType.webAuthn),

@@ -244,7 +244,12 @@ package struct UserEnrollments: Sendable {
     /// current relying party, and a list of recovery codes needs an unused code.
     package var usable: [Enrollment] = []
 
-    package init(all: [Enrollment] = [], usable: [Enrollment] = []) { (self.all, self.usable) = (all, usable) }
+    /// The active lists of recovery codes without an unused code. The proof by their last code still counts.
+    private var usedUp: [Enrollment] = []
+
+    package init(all: [Enrollment] = [], usable: [Enrollment] = [], usedUp: [Enrollment] = []) {
+        (self.all, self.usable, self.usedUp) = (all, usable, usedUp)
+    }
 
     /// The confirmed factors, active or suspended.
     package var held: [Enrollment] { all.filter(\.isHeld) }
@@ -258,9 +263,7 @@ package struct UserEnrollments: Sendable {
     private var hasUsableCodes: Bool { usable.contains { $0.savedCodes != nil } }
 
     /// Whether a proof with this enrollment still counts: the enrollment can be used, or is a list whose last recovery code was the proof.
-    package func containsProof(_ enrollmentID: String) -> Bool {
-        usable.contains { $0.id == enrollmentID } || held.contains { $0.id == enrollmentID && $0.savedCodes?.remaining == 0 }
-    }
+    package func containsProof(_ enrollmentID: String) -> Bool { (usable + usedUp).contains { $0.id == enrollmentID } }
 
     /// Replaces an enrollment by the state that a step writes.
     mutating func update(_ enrollment: Enrollment) {
@@ -296,7 +299,8 @@ extension StoreView {
             guard snapshot.authenticator(push.authenticatorID)?.isActive == true else { return false }
             return try record(.device, id: push.deviceID).map(Device.init)?.status == .active
         }
-        return UserEnrollments(all: all, usable: usable)
+        let usedUp = all.filter { $0.status == .active && $0.savedCodes?.remaining == 0 && snapshot.organization.savedCodes != nil }
+        return UserEnrollments(all: all, usable: usable, usedUp: usedUp)
     }
 }
 

@@ -89,7 +89,7 @@ package struct ChallengeStart: Sendable {
     /// The stand-in for the user of an unknown name; `nil` for an existing user.
     package var decoy: Decoy?
     /// The credential id that the response names if the user has no passkey; `nil` after the first factor.
-    package var decoyCredential: String?
+    package var decoyCredentials: [String] = []
 
     package init(stored: StoredTransaction, user: StoredUser, type: String) {
         (transaction, version, self.user, self.type) = (stored.value, stored.version, user, type)

@@ -33,11 +33,21 @@ final class DecoyAccounts: Sendable {
             device: templates.device)
     }
 
-    /// Returns the id of a credential that does not exist, always the same one for a user name.
-    func credential(of login: String, derivedKeys: DerivedKeys) -> String {
-        let name = Data("passkey \(User.key(forLogin: login))".utf8)
-        return Base64URL.encode(Array(HMAC<SHA256>.authenticationCode(for: name, using: derivedKeys.decoys)))
+    /// Returns the ids of one or two credentials that do not exist, always the same for a user name. Their number and lengths differ, as
+    /// those of passkeys do.
+    func credentials(of login: String, derivedKeys: DerivedKeys) -> [String] {
+        func digest(_ number: Int) -> [UInt8] {
+            let name = Data("passkey \(number) \(User.key(forLogin: login))".utf8)
+            return Array(HMAC<SHA512>.authenticationCode(for: name, using: derivedKeys.decoys))
+        }
+        let choice = digest(0)
+        return (1...(choice[0] % 4 == 0 ? 2 : 1)).map { number in
+            Base64URL.encode(digest(number).prefix(Self.credentialLengths[Int(choice[number]) % Self.credentialLengths.count]))
+        }
     }
+
+    /// Usual numbers of bytes of a credential's id.
+    private static let credentialLengths = [16, 20, 20, 32, 32, 48, 64]
 
     /// The numbers of factors, authenticator apps and phones with push of the decoys.
     private static let profiles = [
@@ -141,9 +151,9 @@ extension Engine {
 }
 
 extension Engine {
-    /// Returns the id of a credential that a response names for a user without a passkey, and for an unknown name.
-    package func decoyCredential(of login: String, in snapshot: OrgSnapshot) -> String {
-        decoys.credential(of: login, derivedKeys: snapshot.derivedKeys)
+    /// Returns the ids of credentials that a response names for a user without a passkey, and for an unknown name.
+    package func decoyCredentials(of login: String, in snapshot: OrgSnapshot) -> [String] {
+        decoys.credentials(of: login, derivedKeys: snapshot.derivedKeys)
     }
 }
 

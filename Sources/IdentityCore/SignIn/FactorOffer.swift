@@ -47,7 +47,7 @@ extension ClassicPolicy {
             }
         }
 
-        /// The channel by which the factor's codes are sent; `nil` for a factor without sent codes.
+        /// The channel by which the factor's codes are sent; `nil` if the factor sends no codes.
         package var channel: CodeChannel? { CodeChannel.allCases.first { $0.factor == kind } }
 
         /// Returns the factor of an enrollment; `nil` if the classic API has no such factor.
@@ -85,7 +85,8 @@ extension ClassicPolicy {
         let missing = Factor.allCases.filter { !held.contains($0) }
         if missing.contains(where: { enrolling($0) == .required }) { return .required }
         guard missing.contains(where: { enrolling($0) == .optional }) else { return .none }
-        // After an enrollment, the user can continue with the optional factors. Otherwise only a user without factors is asked.
+        // After an enrollment, the rules decide whether the optional factors are offered too. Otherwise, only a user without factors gets
+        // the offer.
         let isOffered = enrolled > 0 ? rules.contains(.offersOptionalFactors) : offersOptional && held.isEmpty
         return isOffered ? .optional : .none
     }
@@ -102,8 +103,8 @@ extension SignInTransaction {
 }
 
 extension OrgSnapshot {
-    /// Returns the classic policy for a user; `nil` if the API is off. Push requires an authenticator whose app accepts enrollment tickets,
-    /// and passkeys require the organization's settings of passkeys.
+    /// Returns the classic policy for a user; `nil` if the API is off. Users can enroll push only with an authenticator whose app accepts
+    /// enrollment tickets, and passkeys only if the organization has settings for passkeys.
     package func classicPolicy(for user: User) -> ClassicPolicy? {
         var policy = organization.classic
         if phoneAuthenticators(for: user).isEmpty { policy?.factors[.push] = .notAllowed }
@@ -124,10 +125,10 @@ extension StoreView {
             !subject.enrollments.protectsAccount
             && ClassicPolicy.Factor.allCases.contains { $0 != .question && policy.enrolling($0) != .notAllowed }
         subject.canEnrollPasskey = subject.canEnroll && policy.enrolling(.webauthn) != .notAllowed
-        // A remembered device replaces a second factor, but not a passkey.
+        // A remembered device replaces a second factor, but not a required passkey.
         if subject.decision.assurance == .twoFactors, let device = transaction.presentedDevice?.digest,
             let remembered = try rememberedDevices(of: subject.user.id).first(where: { $0.device == device }),
-            // Evaluated as of the start of the sign-in, so that an expiry adds no requirement later.
+            // The time is the start of the sign-in, so that an expiry during the sign-in adds no requirement.
             remembered.counts(for: subject.user, under: policy, at: transaction.createdAt)
         {
             subject.decision.assurance = .oneFactor
@@ -136,13 +137,15 @@ extension StoreView {
         subject.offer = policy.offer(
             having: Set(held.compactMap(ClassicPolicy.Factor.of)).subtracting([.savedCode]), enrolled: transaction.enrolledCount,
             rules: transaction.rules)
-        // A user who needs a recovery code may have lost every factor, and can have several passkeys.
+        // A user who needs a recovery code may have lost every factor. The user can enroll any factor that is not enrolled yet, and further
+        // passkeys.
         let isReplaceable = ClassicPolicy.Factor.allCases.contains {
             policy.enrolling($0) != .notAllowed && $0 != .question && ($0 == .webauthn || !held.map(\.factor).contains($0.kind))
         }
         subject.offerAfterCode = isReplaceable ? .optional : .none
         guard subject.enrollments.protectsAccount, subject.offer != .none else { return subject }
-        // A stolen password alone must not add a key: a user with a factor proves one first. A security question is not such a proof.
+        // A stolen password alone must not permit an enrollment, so a user with a factor must prove one first. The answer to a security
+        // question is not enough.
         let classes = transaction.factorClasses
         let isProved = !classes.isDisjoint(with: [.possession, .inherence])
         if !isProved, !subject.enrollments.hasUsableProtection || subject.offer == .optional || classes.count > 1 {

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// An offer to set something up after the required proofs of a sign-in on the pages. A declined offer is not repeated
-/// until the user signs in with a recovery code.
+/// An offer to create a passkey or recovery codes. The pages make the offer after the required proofs of a sign-in. After the user declines
+/// an offer, the pages do not repeat it until the user signs in with a recovery code.
 package enum SetupOffer: String, Sendable, Codable, CaseIterable {
     case passkey
     case recoveryCodes
 }
 
 extension OrgSnapshot {
-    /// The offers that the organization makes.
+    /// The offers that the organization's settings turn on.
     var setupOffers: Set<SetupOffer> {
         var offers: Set<SetupOffer> = []
         if pagePasskeys?.isOffered == true { offers.insert(.passkey) }
@@ -23,8 +23,9 @@ extension OrgSnapshot {
 }
 
 extension SignInTransaction {
-    /// Returns the requirement to decide on an offer; `nil` if there is none. Only a user who proved possession or inherence gets an offer:
-    /// after a password alone, an attacker with a stolen password could add a passkey. Proofs of a session do not permit an enrollment.
+    /// Returns the requirement that the user accepts or declines an offer; `nil` if there is no offer. Only a user who proved possession or
+    /// inherence gets an offer. Otherwise, an attacker with a stolen password could add a passkey. A sign-in with proofs of a session gets
+    /// no offer, because such proofs do not permit an enrollment.
     func setupRequirement(of subject: Subject) -> Requirement? {
         guard inherited == 0, !factorClasses.isDisjoint(with: [.possession, .inherence]) else { return nil }
         return SetupOffer.allCases.first { offer in
@@ -32,9 +33,14 @@ extension SignInTransaction {
             switch offer {
             case .passkey:
                 guard subject.canCreatePasskey, !hasProvedPasskey else { return false }
-                // A user who needed a recovery code may have lost the passkeys. A user who just set up a factor is asked at the next sign-in.
+                // A user who proved a recovery code may have lost the passkeys. A user who enrolled a factor in this sign-in gets the offer
+                // at the next sign-in.
                 return hasProvedSavedCode || (enrolledCount == 0 && !subject.enrollments.held.contains { $0.passkey != nil })
             case .recoveryCodes:
+                // A code can replace a passkey. A user with a passkey therefore gets codes only after one, or after an earlier code, and not
+                // after a factor that an attacker can phish.
+                let hasPasskey = subject.enrollments.held.contains { $0.passkey != nil }
+                guard hasProvedPasskey || hasProvedSavedCode || !hasPasskey else { return false }
                 return factorClasses.count > 1 && !subject.enrollments.usable.contains { $0.savedCodes?.isNearlyUsed == false }
             }
         }.map(Requirement.setupOffer)
@@ -46,24 +52,26 @@ extension SignInTransaction {
         return requirement.isEnrollment || (kind == .passkey && requirement == .setupOffer(.passkey))
     }
 
-    /// Whether a recovery code, and not the session, is among the proofs.
+    /// Whether the user proved a recovery code in this sign-in. Proofs of a session do not count.
     var hasProvedSavedCode: Bool { proofs.dropFirst(inherited).contains { $0.factor == .savedCode } }
 
     private var hasProvedPasskey: Bool { proofs.contains { $0.factor == .passkey } }
 
-    /// Whether the user may create a passkey in place of lost ones, after a recovery code: with a password, and not by a session.
+    /// Whether the user may replace lost passkeys after a recovery code. This requires a knowledge factor, such as the password, and a
+    /// sign-in without proofs of a session.
     func mayReplacePasskey(of subject: Subject) -> Bool {
         rules.contains(.offersSetup) && inherited == 0 && factorClasses.contains(.knowledge) && subject.canCreatePasskey
     }
 
-    /// Ends the offer of recovery codes. The new list replaces the one whose code the user may have proved.
+    /// Ends the offer of recovery codes after the user saved the list `enrollmentID`. The new list replaces the earlier list. If the user
+    /// proved a code of the earlier list, the proof refers to the new list from then on.
     func codesSaved(_ enrollmentID: String, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
         for index in next.proofs.indices where next.proofs[index].factor == .savedCode { next.proofs[index].enrollmentID = enrollmentID }
         return next.settled(.recoveryCodes, subject, isDeclined: false, now: now)
     }
 
-    /// Ends an offer, and takes the next step of the sign-in.
+    /// Ends an offer that the user accepted or declined, and takes the next step of the sign-in.
     func settled(
         _ offer: SetupOffer, _ subject: Subject, isDeclined: Bool, now: Date
     ) -> (SignInTransaction, Outcome, [Effect]) {

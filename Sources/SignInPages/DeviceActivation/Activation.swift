@@ -113,7 +113,7 @@ private struct WaitingDevice: Sendable {
             let subject = try view.subject(user.value, of: request, snapshot: snapshot)
             return KnownUser(
                 user: user, subject: subject,
-                proofs: session.proofs.recent(atMost: subject.decision.reauthenticateAfter, now: now))
+                proofs: session.proofs.recent(atMost: subject.decision.reauthenticateAfter, now: now).proved(with: subject.enrollments))
         }
     }
 }

@@ -86,15 +86,13 @@ struct HostedState: Sendable {
         subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot, from: context) }
         held = subject?.enrollments.all ?? []
         enrollments = subject?.enrollments.usable ?? []
-        if stored.value.inherited > 0 {
-            // Proofs of the session do not count if their factor was removed or if they became too old.
-            let inherited = Array(stored.value.proofs.prefix(stored.value.inherited))
-            let age = [authorization.request.maxAge, subject?.decision.reauthenticateAfter].compactMap { $0 }.min()
-            guard inherited.recent(atMost: age, now: now).proved(with: subject?.enrollments ?? UserEnrollments()).count == inherited.count
-            else {
-                throw EarlyAnswer(.over)
-            }
-        }
+        // Proofs do not count if their factor was removed, and those of the session also if they became too old.
+        let age = [authorization.request.maxAge, subject?.decision.reauthenticateAfter].compactMap { $0 }.min()
+        let inherited = Array(stored.value.proofs.prefix(stored.value.inherited))
+        let proofs = stored.value.end == nil ? stored.value.proofs : inherited
+        guard inherited.recent(atMost: age, now: now).count == inherited.count,
+            proofs.proved(with: subject?.enrollments ?? UserEnrollments()).count == proofs.count
+        else { throw EarlyAnswer(.over) }
         waitingDevice = try hosted.device.flatMap { try view.waiting($0, now: now) }
         pending = try hosted.setupEnrollmentID.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
         approver = subject?.enrollments.approver(of: stored.value)

@@ -10,14 +10,15 @@ import FoundationNetworking
 
 /// Checks what browsers and Apple's systems require of an organization that offers passkeys.
 struct PasskeyDiagnosis {
-    /// The number of different labels of related origins that every browser reads (WebAuthn Level 3 section 5.11.1).
+    /// The number of different labels in the related origins that every browser supports (WebAuthn Level 3 section 5.11.1). A label is the
+    /// name before the public suffix: `example` in `www.example.co.uk`.
     private static let mostLabels = 5
 
     let client: OAuth2Client
-    /// The RP ID that the app expects; `nil` for the server's.
+    /// The RP ID that the app expects; `nil` to accept the RP ID of the server.
     var expectedID: String?
 
-    /// Returns the findings; none if the organization does not offer passkeys and the app expects none.
+    /// Returns the findings; none if the organization does not offer passkeys and the app expects no RP ID.
     func run() async -> [Finding] {
         let issuer = PasskeyOrigin(client.configuration.issuerURL)
         let isOffered = (try? await WellKnownFile(at: issuer.text, "passkey-endpoints"))?.status == 200
@@ -26,7 +27,7 @@ struct PasskeyDiagnosis {
             return [
                 .wrong(
                     "Passkeys",
-                    "The server does not say that it offers passkeys: \(issuer.text)/.well-known/passkey-endpoints is missing. Add the section passkeys to the org file."
+                    "The server does not announce passkeys: \(issuer.text)/.well-known/passkey-endpoints is missing. Add the section passkeys to the org file."
                 )
             ]
         }
@@ -42,12 +43,13 @@ struct PasskeyDiagnosis {
         }
         let (finding, isUsable) = relation(of: id, to: issuer)
         guard isUsable else { return [finding] }
-        // A file of another server is fetched only if that server's domain contains the issuer, because a response can name any host.
+        // The RP ID comes from a response, which can name any host. The check above ensures that another host's domain contains the issuer.
         let host = issuer.host == id || issuer.defaultID == id ? issuer.text : "https://" + id
         return [finding] + [await appleApps(at: host), await relatedOrigins(at: host)].compactMap(\.self)
     }
 
-    /// Returns the RP ID in the server's challenge for a user who cannot exist; `nil` if the client may not sign in with a passkey.
+    /// Starts a sign-in of a user who cannot exist, and returns the RP ID in the server's challenge; `nil` if the client may not sign in
+    /// with a passkey.
     private func statedID() async -> String? {
         let flow = DirectAuthenticationFlow(client: client)
         let status = try? await flow.start(TrialSignIn.decoyName, with: .webAuthn)
@@ -72,8 +74,8 @@ struct PasskeyDiagnosis {
         case .otherDomain:
             text = "The RP ID \(id) is neither the host of \(issuer.text) nor a parent domain of it, so browsers refuse the passkeys."
         case .topLevelDomain: text = "The RP ID \(id) is a top-level domain, which browsers refuse."
-        case .address: text = "The RP ID \(id) is an address. Browsers accept a domain only."
-        case .notDomain: text = "The RP ID \(id) is not a domain in lowercase ASCII letters."
+        case .address: text = "The RP ID \(id) is an IP address. Browsers accept only a domain."
+        case .notDomain: text = "The RP ID \(id) is not a domain in lower case and ASCII."
         case .origin:
             return (
                 .wrong(
@@ -83,12 +85,12 @@ struct PasskeyDiagnosis {
             )
         }
         let advice = "Set rp_id in the org file's section passkeys to \(issuer.host) or a parent domain."
-        return (.wrong("Passkeys", "\(text) \(advice) Passkeys of another RP ID become unusable."), false)
+        return (.wrong("Passkeys", "\(text) \(advice) Passkeys of the previous RP ID become unusable."), false)
     }
 
     // MARK: Apple
 
-    /// Checks the file that lets apps on Apple's systems use the passkeys; `nil` if this machine's server has none.
+    /// Checks the file that lets apps on Apple's systems use the passkeys; `nil` if a server on this machine has no such file.
     private func appleApps(at host: String) async -> Finding? {
         let name = "Apple apps"
         let path = "apple-app-site-association"
@@ -98,7 +100,7 @@ struct PasskeyDiagnosis {
         }
         if file.status == 404 {
             if LoopbackRule.isLoopback(URL(string: host)?.host() ?? "") { return nil }
-            return .right(name, "none uses the passkeys of \(host). To let one use them, name it in apple_app_ids of its application.")
+            return .right(name, "no app can use the passkeys of \(host). To permit an app, add its id to apple_app_ids of its application.")
         }
         if let problem = file.problem { return .wrong(name, "\(problem) Apple's systems then ignore it.") }
         guard let apps = file.json?["webcredentials"]?["apps"]?.arrayValue, !apps.isEmpty else {
@@ -109,16 +111,16 @@ struct PasskeyDiagnosis {
         if let wrong = apps.first(where: { $0.stringValue?.wholeMatch(of: /[A-Z0-9]{10}(\.[A-Za-z0-9-]+)+/) == nil }) {
             return .wrong(
                 name,
-                "\(file.address) names \(wrong.stringValue ?? "an entry that is no string"). Write the team's ten characters and the bundle id: ABCDE12345.com.example.app."
+                "\(file.address) lists \(wrong.stringValue ?? "an entry that is not a string"), which is not an app id. Write the team's ten characters and the bundle id: ABCDE12345.com.example.app."
             )
         }
         let words = apps.compactMap(\.stringValue).joined(separator: ", ")
-        return .right(name, "\(words) may use the passkeys. Apple's systems read the file from Apple's copy, which can be a day old.")
+        return .right(name, "\(words) may use the passkeys. Apple's systems read Apple's copy of the file, which can be a day old.")
     }
 
     // MARK: Related origins
 
-    /// Checks the list of further origins; `nil` if there is none.
+    /// Checks the list of related origins; `nil` if the server has no list.
     private func relatedOrigins(at host: String) async -> Finding? {
         let name = "Related origins"
         let file: WellKnownFile
@@ -126,34 +128,34 @@ struct PasskeyDiagnosis {
             return .wrong(name, "\(host)/.well-known/webauthn can't be read: \(Outcome.explain(error))")
         }
         guard file.status != 404 else { return nil }
-        if let problem = file.problem { return .wrong(name, "\(problem) Browsers then use no related origin.") }
+        if let problem = file.problem { return .wrong(name, "\(problem) Browsers then ignore all related origins.") }
         guard let origins = file.json?["origins"]?.arrayValue?.map(\.stringValue) else {
             return .wrong(name, "\(file.address) has no list origins. Write {\"origins\": [\"https://www.example.com\"]}.")
         }
         if let wrong = origins.first(where: { $0.flatMap(PasskeyOrigin.init(related:)) == nil }) {
             return .wrong(
                 name,
-                "\(file.address) names \(wrong ?? "an entry that is no string"). Write an origin: https, the host and no path, such as https://www.example.com."
+                "\(file.address) names \(wrong ?? "an entry that is not a string"). Write an origin: https, the host and no path, such as https://www.example.com."
             )
         }
         let labels = Set(origins.compactMap { $0.flatMap(PasskeyOrigin.init(related:))?.label })
         guard labels.count <= Self.mostLabels else {
             return .warning(
                 name,
-                "\(file.address) names \(labels.count) different labels: \(labels.sorted().joined(separator: ", ")). Browsers need to read only \(Self.mostLabels), so sites at the end of the list may not work. Remove origins, or put the important ones first."
+                "\(file.address) names \(labels.count) different labels: \(labels.sorted().joined(separator: ", ")). A label is the name before the public suffix. Browsers must support only \(Self.mostLabels), so sites at the end of the list may not work. Remove origins, or put the important ones first."
             )
         }
-        return .right(name, "\(origins.count) with \(labels.count) of at most \(Self.mostLabels) labels that browsers read")
+        return .right(name, "\(origins.count) with \(labels.count) of at most \(Self.mostLabels) labels that every browser supports")
     }
 }
 
-/// A web origin, as passkeys compare it.
+/// A web origin, normalized so that two origins can be compared as text.
 struct PasskeyOrigin {
     /// The serialized origin, without a default port.
     let text: String
     let host: String
 
-    /// The origin of a URL.
+    /// Creates the origin of a URL.
     init(_ url: URL) {
         let scheme = url.scheme?.lowercased() ?? "https"
         host = url.host()?.lowercased() ?? ""
@@ -161,7 +163,7 @@ struct PasskeyOrigin {
         text = "\(scheme)://\(host.contains(":") ? "[\(host)]" : host)\(port)"
     }
 
-    /// A related origin; `nil` for text that is none.
+    /// Creates an origin from an entry of the related origins; `nil` if the text is not an https origin.
     init?(related text: String) {
         guard let url = URL(string: text), url.scheme?.lowercased() == "https", url.host()?.isEmpty == false, url.path().isEmpty,
             url.query() == nil, url.fragment() == nil, url.user() == nil
@@ -174,12 +176,12 @@ struct PasskeyOrigin {
     /// The RP ID that the server uses if the org file names none.
     var defaultID: String { isLoopbackAddress ? "localhost" : host }
 
-    /// Whether browsers let a page of this origin use passkeys of an RP ID. At a loopback address, apps can use those of `localhost`.
+    /// Whether passkeys of an RP ID can be used at this origin: by browsers or, at a loopback address with the RP ID `localhost`, by apps.
     func canUse(_ relyingPartyID: String) -> Bool {
         RelyingPartyID.problem(relyingPartyID, at: text) == nil || isLoopbackAddress && relyingPartyID == defaultID
     }
 
-    /// The label before the public suffix. Without a list of public suffixes, `co.uk` and the like are recognized by their form.
+    /// The label before the public suffix. No list of public suffixes is used: suffixes such as `co.uk` are recognized by their form.
     var label: String {
         let labels = host.split(separator: ".")
         guard labels.count > 1 else { return host }
@@ -188,7 +190,7 @@ struct PasskeyOrigin {
     }
 }
 
-/// A file below `/.well-known`, fetched as browsers and Apple's systems do: without following a redirect.
+/// A file below `/.well-known`, fetched in the same way as by browsers and Apple's systems: without following a redirect.
 private struct WellKnownFile {
     private static let session = EphemeralSession(isBrowserless: true, keepsCookies: false, maximumResponseSize: 1 << 20)
 
@@ -206,7 +208,7 @@ private struct WellKnownFile {
         json = try? JSONValue(parsing: Array(data))
     }
 
-    /// The fault of the response itself, with the advice; `nil` for a JSON document.
+    /// The problem of the response, with advice; `nil` if the response is a JSON document.
     var problem: String? {
         switch status {
         case 200: break

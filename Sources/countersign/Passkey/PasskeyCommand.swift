@@ -8,16 +8,17 @@ struct PasskeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passkey", abstract: "Create passkeys in software, for development.",
         discussion: """
-            A passkey of this command is a file with the private key. Any program of yours can copy it, and nothing asks for a PIN or \
-            biometrics, although the passkey says so to the server. Use it with accounts for tests only.
+            The command stores each passkey in a file with the private key. Any program that you run can copy the file. The passkey \
+            reports user verification to the server, although the command does not ask for a PIN or biometrics. Use these passkeys with \
+            accounts for tests only.
 
-            Create a passkey, then sign in with it: countersign sign-in passkey. Without options the server is the sandbox that \
+            Create a passkey, then sign in with it: countersign sign-in passkey. The default server is the sandbox that \
             `countersign sandbox` starts.
             """,
         subcommands: [PasskeyCreateCommand.self, PasskeyListCommand.self, PasskeyRemoveCommand.self])
 }
 
-/// The folder of this user's passkeys in software.
+/// The option for the folder of the passkeys in software.
 struct PasskeyFolder: ParsableArguments {
     @Option(
         name: .customLong("passkeys"),
@@ -38,9 +39,9 @@ struct PasskeyCreateCommand: AsyncParsableCommand {
         commandName: "create", abstract: "Sign in with the classic AuthN API and create a passkey in software, for development.",
         discussion: """
             The command asks for the password without showing it. If standard input is not a terminal, its first line is the password. The \
-            server must offer the factor webauthn during this sign-in: see the org file's sections passkeys and authn_api.
+            server must offer the factor webauthn during this sign-in. Configure it in the org file's sections passkeys and authn_api.
 
-            The private key is a file that any program of yours can read. Use it with accounts for tests only.
+            The private key is in a file. Any program that you run can read the file. Use the passkey with accounts for tests only.
             """)
 
     @OptionGroup var folder: PasskeyFolder
@@ -68,13 +69,13 @@ struct PasskeyCreateCommand: AsyncParsableCommand {
                 return try await PasskeyEnrollment(origin: PasskeyOrigin(url), store: store).create(username: name, password: password)
             }
             Terminal.write("Created: \(passkey.line)", or: passkey.json, isJSON: json)
-            if !json { Terminal.note("The private key is a file in \(store.folder.path()). Use it with accounts for tests only.") }
+            if !json { Terminal.note("The private key is in \(store.folder.path()). Use the passkey with accounts for tests only.") }
         }
     }
 }
 
 struct PasskeyListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the passkeys of this folder.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the stored passkeys.")
 
     @OptionGroup var folder: PasskeyFolder
 
@@ -97,10 +98,10 @@ struct PasskeyListCommand: AsyncParsableCommand {
 
 struct PasskeyRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Delete a passkey from this folder.",
+        commandName: "remove", abstract: "Delete a stored passkey.",
         discussion: """
-            The server keeps the public key, which is useless without the private key. An administrator removes it together with the \
-            user's other factors: countersign users reset-factors
+            The server keeps the public key, which is useless without the private key. An administrator can remove the public key \
+            together with the user's other factors: countersign users reset-factors
             """)
 
     @OptionGroup var folder: PasskeyFolder

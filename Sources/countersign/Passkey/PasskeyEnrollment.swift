@@ -8,7 +8,8 @@ import OktaAuthSdk
 import FoundationNetworking
 #endif
 
-/// Creates a passkey by the classic AuthN API (Documentation/Protocol/Authn.md §5.10). The official client has no calls for passkeys.
+/// Creates a passkey with the classic AuthN API (Documentation/Protocol/Authn.md §5.10). The module OktaAuthSdk has no calls for passkeys,
+/// so this type sends the requests itself.
 struct PasskeyEnrollment: Sendable {
     /// A response of the API.
     private struct State: Sendable {
@@ -21,15 +22,15 @@ struct PasskeyEnrollment: Sendable {
     }
 
     private static let session = EphemeralSession(isBrowserless: true, keepsCookies: false)
-    /// The time limit for cancelling a sign-in at the server.
+    /// The time limit for the request that cancels the sign-in.
     private static let patience: Duration = .seconds(3)
 
-    /// The organization.
+    /// The origin of the organization.
     let origin: PasskeyOrigin
     let store: PasskeyStore
 
-    /// Signs in with the password, and creates and stores a passkey. Throws ``CommandFailure`` if the server does not offer it, `OktaError`
-    /// if the server refuses a step, and errors of the transport and of the store.
+    /// Signs in with the password, and creates and stores a passkey. Throws ``CommandFailure`` if the server does not offer passkeys,
+    /// `OktaError` if the server refuses a step, and errors of the transport and of the store.
     func create(username: String, password: String) async throws -> SoftwarePasskey {
         let first = try await send("", ["username": .string(username), "password": .string(password)])
         do {
@@ -42,14 +43,14 @@ struct PasskeyEnrollment: Sendable {
         }
     }
 
-    /// Verifies the second factor of a user who has one, and returns the next state. The command can ask only for the code of an authenticator
-    /// app; throws ``CommandFailure`` if the user has no such app.
+    /// Verifies the second factor if the user has one, and returns the next state. Supports only the code of an authenticator app: throws
+    /// ``CommandFailure`` if the user has no such app.
     private func proved(_ state: State) async throws -> State {
         guard state.status == "MFA_REQUIRED" else { return state }
         let app = state.factors.first { $0["factorType"]?.stringValue == "token:software:totp" }
         guard let id = app?["id"]?.stringValue else {
             throw CommandFailure(
-                "The account has a second factor, which \(origin.text) asks for first. This command can only enter a code of an authenticator app. Create the passkey on the sign-in pages, or use another account."
+                "\(origin.text) requires the account's second factor first. This command supports only an authenticator app, which the account does not have. Create the passkey on the sign-in pages, or use another account."
             )
         }
         let code = try await ClassicQuestion.ask("Code of your authenticator app: ")
@@ -67,20 +68,21 @@ struct PasskeyEnrollment: Sendable {
             )
         }
         guard state.factors.contains(where: { $0["factorType"]?.stringValue == "webauthn" }) else {
-            throw CommandFailure("\(origin.text) offers other factors, but no passkey. Add the section passkeys to the org file.")
+            throw CommandFailure("\(origin.text) offers other factors, but no passkeys. Add the section passkeys to the org file.")
         }
         let started = try await send(
             "/factors", ["stateToken": state.token ?? .null, "factorType": "webauthn", "provider": "FIDO"])
         let factor = started.json["_embedded"]?["factor"]
         guard let id = factor?["id"]?.stringValue, let options = factor?["_embedded"]?["activation"] else { throw unexpected }
         guard let relyingPartyID = options["rp"]?["id"]?.stringValue, origin.canUse(relyingPartyID) else {
-            throw CommandFailure("\(origin.text) asks for a passkey of another domain, so none was created. Correct rp_id in the org file.")
+            throw CommandFailure("\(origin.text) requests a passkey for another domain; none was created. Correct rp_id in the org file.")
         }
         var random = SystemRandomNumberGenerator()
         guard let (passkey, registration) = try? SoftwarePasskey.create(for: options, from: origin.text, using: &random) else {
             throw unexpected
         }
-        // Stored first: a passkey that only the server knows cannot be removed by the user.
+        // The passkey is stored before its activation. Otherwise, an error of the store would leave a passkey on the account without its
+        // private key, and the user could not remove it.
         try store.add(passkey)
         do {
             _ = try await send(
@@ -97,16 +99,16 @@ struct PasskeyEnrollment: Sendable {
     }
 
     private var unexpected: CommandFailure {
-        CommandFailure("\(origin.text) did not respond like the classic AuthN API. Check the address with countersign doctor.")
+        CommandFailure("\(origin.text) did not send a valid response of the classic AuthN API. Check the address with countersign doctor.")
     }
 
-    /// Cancels the sign-in. Errors are ignored, because the sign-in expires soon.
+    /// Cancels the sign-in. Ignores errors, because the sign-in expires soon in any case.
     private func cancel(_ state: State) async {
         guard let token = state.token else { return }
         await TerminalClock.wait(atMost: Self.patience) { _ = try? await send("/cancel", ["stateToken": token]) }
     }
 
-    /// Returns an id of the server for a path.
+    /// Returns a factor id as a segment of a URL path. Throws ``CommandFailure`` if the id contains characters that a path must escape.
     private static func segment(_ id: String) throws -> String {
         guard id.wholeMatch(of: /[A-Za-z0-9_-]{1,100}/) != nil else { throw CommandFailure("The server sent the invalid factor id \(id).") }
         return id

@@ -13,11 +13,11 @@ struct PasskeyStore: Sendable {
 
     private var files: VaultFolder { VaultFolder(path: folder.standardizedFileURL.path) }
 
-    /// The stored passkeys, sorted by user and id. Throws ``CommandFailure`` for a file that is damaged, and `VaultError`.
+    /// The stored passkeys, sorted by user and id. Throws ``CommandFailure`` for a damaged file, and `VaultError`.
     func all() throws -> [SoftwarePasskey] {
         let passkeys = try files.names(beginning: Self.prefix, ending: Self.suffix).compactMap { name -> SoftwarePasskey? in
             guard let data = try files.read(name, isSecret: true)?.data else { return nil }
-            // The name must be that of the content, because a removal finds the file by it.
+            // The file name must contain the id of the passkey, because `remove` derives the file name from the id.
             guard let passkey = try? SoftwarePasskey(JSONValue(parsing: Array(data))), name == Self.name(passkey) else {
                 // The parser's error may quote the private key.
                 throw CommandFailure("\(folder.appending(path: name).path()) is not a passkey of this command. Remove the file.")
@@ -27,7 +27,7 @@ struct PasskeyStore: Sendable {
         return passkeys.sorted { ($0.userName, $0.id) < ($1.userName, $1.id) }
     }
 
-    /// Returns the only passkey whose id equals or begins with `id`. Throws ``CommandFailure`` for none or for several.
+    /// Returns the only passkey whose id equals or begins with `id`. Throws ``CommandFailure`` if there is none or more than one.
     func passkey(_ id: String) throws -> SoftwarePasskey {
         let found = try all().filter { $0.id.hasPrefix(id) }
         guard found.count < 2 else { throw CommandFailure("More than one passkey begins with \(id). Use a longer part of the id.") }
@@ -37,13 +37,14 @@ struct PasskeyStore: Sendable {
         return passkey
     }
 
-    /// Returns the passkeys of a user that can sign for an RP ID at the server of `origin`. The server must be allowed to use this RP ID, and
-    /// must have registered the passkey: another server of the domain could forward a challenge.
+    /// Returns the user's passkeys for an RP ID that the server at `origin` registered; of all users if `username` is `nil`. Passkeys that
+    /// another server of the same domain registered are left out, because the server at `origin` could forward a challenge of that server.
+    /// Throws ``CommandFailure`` if the server may not use the RP ID, and the errors of ``all()``.
     func passkeys(of username: String?, for relyingPartyID: String?, at origin: PasskeyOrigin) throws -> [SoftwarePasskey] {
         let id = relyingPartyID ?? origin.defaultID
         guard origin.canUse(id) else {
             throw CommandFailure(
-                "\(origin.text) asks for a passkey of \(id), which is not its domain. Check the issuer, or rp_id in the org file."
+                "\(origin.text) requests a passkey for \(id), which is neither its host nor a parent domain of it. Check the issuer, or rp_id in the org file."
             )
         }
         return try all().filter {
@@ -58,6 +59,6 @@ struct PasskeyStore: Sendable {
 
     func remove(_ passkey: SoftwarePasskey) throws { try files.remove(Self.name(passkey)) }
 
-    /// The id is base64url, so it is a valid file name.
+    /// Returns the file name of a passkey. The id is base64url, so it is valid in a file name.
     private static func name(_ passkey: SoftwarePasskey) -> String { prefix + passkey.id + suffix }
 }

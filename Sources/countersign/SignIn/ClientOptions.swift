@@ -57,18 +57,18 @@ struct VaultOptions: ParsableArguments {
 }
 
 struct BrowserUse: ParsableArguments {
-    @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser. Open it on this machine.")
+    @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser. Open the address on this machine.")
     var showsAddress = false
 
-    @Option(help: ArgumentHelp("How many seconds the sign-in in the browser may take.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time limit for the step in the browser, in seconds.", valueName: "seconds"))
     var timeout = 600.0
 
     func validate() throws {
         guard (1...86_400).contains(timeout) else { throw ValidationError("--timeout must be 1 to 86400 seconds.") }
     }
 
-    /// Returns a browser sign-in and sign-out for a client. With `json`, an address that the user must open is written as JSON. Throws
-    /// `OAuth2Error.redirectUriRequired` if the client has no redirect URI.
+    /// Returns a `BrowserSignin` for a client, for signing in and out. With `json`, it writes an address that the user must open as JSON.
+    /// Throws `OAuth2Error.redirectUriRequired` if the client has no redirect URI.
     @MainActor
     func browserSignin(_ client: OAuth2Client, json: Bool) throws -> BrowserSignin {
         let opener = showsAddress ? Self.show(json: json) : nil
@@ -95,6 +95,6 @@ struct BrowserUse: ParsableArguments {
 }
 
 extension OAuth2Client.Configuration {
-    /// The default redirect URIs, on any port of this machine.
+    /// The default redirect URIs. Each use adds a free port of this machine.
     static let loopback = (signIn: URL(string: "http://127.0.0.1/callback"), signOut: URL(string: "http://127.0.0.1/"))
 }

@@ -2,8 +2,8 @@ import AuthFoundation
 import Foundation
 import OktaDirectAuth
 
-/// Signs the user in with a password and, if the issuer requires it, a push approval or an authenticator code. If the task is cancelled,
-/// the sign-in first notifies the issuer, within a short time limit.
+/// Signs the user in with a password and, if the issuer requires it, a second factor: a passkey, an authenticator code or a push approval.
+/// If the task is cancelled, the sign-in first notifies the issuer, within a short time limit.
 struct DirectSignIn: Sendable {
     /// The time limit for notifying the issuer of a cancelled sign-in.
     private static let patience: Duration = .seconds(3)
@@ -44,7 +44,7 @@ struct DirectSignIn: Sendable {
             let offered = context.supportedChallengeTypes ?? [.oobMFA]
             if offered.contains(.webAuthnMFA), let passkeys {
                 let signer = PasskeySigner(store: passkeys, username: username, client: client)
-                // Without a usable passkey, such as after its removal from the account, the other factors remain.
+                // If no passkey is usable, for example because it was removed from the account, the user can still use another factor.
                 if try signer.hasPasskey, let signed = try await signer.sign(try await flow.resume(with: .webAuthn), by: flow) {
                     return try self.token(of: signed)
                 }
@@ -71,7 +71,7 @@ struct DirectSignIn: Sendable {
     private func token(of status: DirectAuthenticationFlow.Status) throws -> Token {
         guard case .success(let token) = status else {
             throw CommandFailure(
-                "\(issuer) requires a further step that this command does not support. Use countersign sign-in browser instead.")
+                "\(issuer) requires another step, which this command does not support. Use countersign sign-in browser instead.")
         }
         return token
     }
@@ -105,20 +105,23 @@ struct CodePrompt: Sendable {
     /// The number of attempts in a terminal. The issuer has its own limit.
     private static let attempts = 3
 
-    /// Asks until the code is correct, and returns the result; in a non-interactive standard input, once. With `canPush`, returns `nil` for
-    /// a push if the user enters an empty line or the standard input is not interactive. Throws ``CommandFailure`` without a code, errors
-    /// of `send`, and `CancellationError` after Ctrl-C.
+    /// Asks for a code until the issuer accepts it, at most `attempts` times. Asks only once if standard input is not interactive.
+    /// - Parameters:
+    ///   - canPush: Whether the issuer also accepts a push.
+    ///   - send: Sends the code to the issuer.
+    /// - Returns: The status after the code; `nil` to request a push: after an empty line, or if standard input is not interactive.
+    /// - Throws: ``CommandFailure`` if no code is entered, errors of `send`, and `CancellationError` after Ctrl-C.
     func answer(
         canPush: Bool, _ send: (String) async throws -> DirectAuthenticationFlow.Status
     ) async throws -> DirectAuthenticationFlow.Status? {
         let isInteractive = TerminalInput.isInteractive
         if canPush && !isInteractive { return nil }
         let prompt: TerminalText =
-            canPush ? "Code of your authenticator app (empty for a push to your phone): " : "Code of your authenticator app: "
+            canPush ? "Code of your authenticator app (leave empty for a push to your phone): " : "Code of your authenticator app: "
         for attempt in 1... {
             guard let code = try await TerminalInput.line(prompt), !code.isEmpty else {
                 if canPush { return nil }
-                throw CommandFailure("The sign-in needs a code, and none was entered. Start again and enter the code.")
+                throw CommandFailure("The sign-in requires a code, but none was entered. Start again and enter the code.")
             }
             do {
                 return try await send(code)

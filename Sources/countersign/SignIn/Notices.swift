@@ -9,7 +9,7 @@ import QRCode
 enum QRCodeDrawing: String, ExpressibleByArgument, Sendable {
     case auto, dark, light, never
 
-    /// The colours for the terminal to which notes are written; `nil` for no QR code.
+    /// The colours for the terminal to which notes are written; `nil` to show no QR code.
     var colors: QRSymbol.TerminalColors? {
         switch self {
         case .auto: Terminal.notesAreSeen ? .escapeSequences : nil
@@ -19,9 +19,9 @@ enum QRCodeDrawing: String, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// Returns a text as a QR code; `nil` if QR codes are disabled, or if the QR code does not fit the columns.
+    /// Returns a text as a QR code; `nil` if QR codes are disabled, or if the QR code is wider than `columns`.
     func symbol(of text: String, columns: Int = Terminal.noteColumns) -> String? {
-        // With low error correction, the symbol is small and fits more terminals. A screen needs little error correction.
+        // Low error correction makes the symbol small, so that it fits more terminals. A screen needs little error correction.
         guard let colors, let symbol = try? QRSymbol(text, errorCorrection: .low) else { return nil }
         return [4, 2].lazy.filter { symbol.size + 2 * $0 <= columns }.first.map { symbol.terminalText(colors: colors, quietZone: $0) }
     }
@@ -43,7 +43,7 @@ struct DeviceNotice: Sendable {
 
                 \(address)
 
-            Type this code there; a page that shows a code already must show this one:
+            Enter this code there. A page that already shows a code must show this one:
 
                 \(code)
 
@@ -79,7 +79,8 @@ struct ApprovalNotice: Sendable {
     /// Whether to animate the line. Must be `false` if other output is written at the same time.
     var isMoving = Terminal.notesAreSeen
 
-    /// Shows a notice while `work` waits for the phone. `number` is the number to pick on the phone; `nil` if an approval is enough.
+    /// Shows a notice while `work` waits for the phone. `number` is the number that the user picks on the phone; `nil` if an
+    /// approval is enough.
     func show<Result: Sendable>(number: String?, _ work: () async throws -> Result) async throws -> Result {
         if json, !isQuiet {
             var line: JSONValue = ["status": "waiting", "channel": "push"]

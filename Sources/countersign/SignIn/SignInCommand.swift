@@ -45,7 +45,7 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "Write JSON.")
     var json = false
 
-    /// Runs a sign-in, which Ctrl-C cancels, and stores its credential. Reports errors, which determine the exit code.
+    /// Runs a sign-in and stores its credential. Ctrl-C cancels the sign-in. Reports an error, which determines the exit code.
     func keep(_ signIn: @escaping @Sendable (OAuth2Client.Configuration) async throws -> Token) async throws {
         try await Outcome.of(json: json) {
             let configuration = try client.configuration()
@@ -63,15 +63,16 @@ struct SignInDirectCommand: AsyncParsableCommand {
         abstract: "Sign in with user name, password and, if the issuer requires it, an approval on your phone or a code.",
         discussion: """
             The command asks for the password without showing it. If standard input is not a terminal, its first line is the password. \
-            While the command waits for the phone, it shows the number of a number challenge. Ctrl-C cancels the sign-in: the issuer is \
-            told, and the phone then shows that it was cancelled; the exit code is 130.
+            While the command waits for the phone, it shows the number of a number challenge. Ctrl-C cancels the sign-in with the exit \
+            code 130. The command notifies the issuer, and the phone shows that the sign-in was cancelled.
 
-            A code of an authenticator app is asked for where the issuer takes one; if it takes an approval as well, an empty answer \
-            sends that to your phone, and so does a standard input that is no terminal. If the issuer takes a passkey and you have one of \
-            `countersign passkey create`, the passkey signs instead.
+            If the issuer accepts a passkey and you created one with `countersign passkey create`, the command signs with the passkey. \
+            Otherwise, the command asks for the code of an authenticator app if the issuer accepts one. If the issuer also accepts an \
+            approval, an empty answer requests an approval on your phone. If standard input is not a terminal, the command then requests \
+            the approval at once and does not ask for a code.
 
-            With --json, each line is an object: {"status":"waiting","channel":"push"}, with the member "number" if there is one, and at \
-            the end the credential.
+            With --json, each line is a JSON object. While the command waits for an approval, it writes \
+            {"status":"waiting","channel":"push"}, with the member "number" for a number challenge. The last line is the credential.
             """)
 
     @OptionGroup var options: SignInOptions
@@ -106,11 +107,11 @@ struct SignInBrowserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "browser", abstract: "Sign in on the issuer's own pages, in the browser.",
         discussion: """
-            The browser returns to a port of this machine, which is open for this sign-in only. The issuer must know the redirect URI \
-            http://127.0.0.1/callback for the client, and allow any port with it (RFC 8252); name another with --redirect-uri. The variable \
-            BROWSER names the browser.
+            The browser returns to a port of this machine, which the command opens for this sign-in only. Register the redirect URI \
+            http://127.0.0.1/callback for the client. The issuer must allow any port with it (RFC 8252). Use --redirect-uri for another \
+            redirect URI. The environment variable BROWSER selects the browser.
 
-            With --json, --no-open writes {"status":"waiting","url":"…"}; the last line is the credential.
+            With --json and --no-open, the first line is {"status":"waiting","url":"…"}. The last line is the credential.
             """)
 
     @OptionGroup var options: SignInOptions
@@ -125,7 +126,7 @@ struct SignInBrowserCommand: AsyncParsableCommand {
     @Option(name: .customLong("login-hint"), help: ArgumentHelp("The user name to fill in.", valueName: "name"))
     var loginHint: String?
 
-    @Flag(help: "Require the credentials even if the browser has a session.")
+    @Flag(help: "Ask the user to sign in again even if the browser has a session.")
     var ephemeral = false
 
     func run() async throws {
@@ -159,23 +160,23 @@ struct SignInBrowserCommand: AsyncParsableCommand {
 /// Signs the user in through another device's browser (RFC 8628).
 struct SignInDeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Sign in with the browser of another device, for machines without one.",
+        commandName: "device", abstract: "Sign in with the browser of another device, for machines without a browser.",
         discussion: """
-            The command shows an address and a code, and the address as a QR code for a phone's camera. Open it on any device, sign in \
-            there, and allow the device. This command waits meanwhile. Ctrl-C cancels it with the exit code 130.
+            The command shows an address, a code, and the address as a QR code for a phone's camera. Open the address on any device, sign \
+            in there, and allow this machine to sign in. The command waits until then. Ctrl-C cancels the sign-in with the exit code 130.
 
-            The QR code is left out where no terminal shows it, or a terminal that is too narrow; the variable COLUMNS says how wide it is \
-            if the terminal doesn't.
+            The command shows no QR code if the terminal is too narrow. By default, it also shows none if standard error is not a \
+            terminal. The environment variable COLUMNS overrides the width of the terminal.
 
-            With --json, the first line is {"status":"waiting","user_code":"…","verification_uri":"…","expires_in":600}, with the member \
-            "verification_uri_complete" if there is one; the last line is the credential.
+            With --json, the first line is {"status":"waiting","user_code":"…","verification_uri":"…","expires_in":600}. It also has the \
+            member "verification_uri_complete" if the issuer sends one. The last line is the credential.
             """)
 
     @OptionGroup var options: SignInOptions
 
     @Option(
         help: ArgumentHelp(
-            "How the QR code is drawn: auto, for terminals that know colours; dark or light, for the background of one that doesn't; never.",
+            "The style of the QR code: auto for a terminal with colours; dark or light for the background of one without colours; never.",
             valueName: "how"))
     var qr = QRCodeDrawing.auto
 

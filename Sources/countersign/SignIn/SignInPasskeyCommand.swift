@@ -9,7 +9,7 @@ struct SignInPasskeyCommand: AsyncParsableCommand {
         commandName: "passkey", abstract: "Sign in with a passkey in software, without a password; for development.",
         discussion: """
             Create the passkey with `countersign passkey create`. The client needs the grant webauthn. `countersign sign-in direct` \
-            uses such a passkey after a password, if the issuer takes passkeys as the second factor.
+            uses the passkey after a password, if the issuer accepts a passkey as the second factor.
             """)
 
     @OptionGroup var options: SignInOptions
@@ -45,15 +45,16 @@ struct PasskeySigner: Sendable {
 
     var origin: PasskeyOrigin { PasskeyOrigin(client.configuration.issuerURL) }
 
-    /// Whether the folder has a passkey of the user that the issuer registered, and may have removed since.
+    /// Whether the folder has a passkey of the user that the issuer registered. The passkey may have been removed from the account since
+    /// then.
     var hasPasskey: Bool {
         get throws {
             try store.all().contains { $0.userName.lowercased() == username.lowercased() && $0.origin == origin.text }
         }
     }
 
-    /// Answers a challenge for a passkey. Returns the next status; `nil` if the folder has none of the passkeys that the challenge accepts.
-    /// Other statuses are returned unchanged.
+    /// Signs the challenge of a status that requires a passkey, and returns the next status; `nil` if the folder has none of the passkeys
+    /// that the challenge accepts. Returns any other status unchanged.
     func sign(
         _ status: DirectAuthenticationFlow.Status, by flow: DirectAuthenticationFlow
     ) async throws -> DirectAuthenticationFlow.Status? {
@@ -65,10 +66,10 @@ struct PasskeySigner: Sendable {
         return try await flow.resume(with: .webAuthn(response: passkey.assertion(for: context.request)))
     }
 
-    /// The error of a sign-in without a usable passkey.
+    /// The error if the folder has no usable passkey.
     var missing: CommandFailure {
         CommandFailure(
-            "\(store.folder.path()) has no passkey of \(username) that \(origin.text) accepts. Create one: countersign passkey create \(username) --issuer \(origin.text). `countersign passkey remove` deletes one that the server no longer knows."
+            "\(store.folder.path()) has no passkey of \(username) that \(origin.text) accepts. Create one: countersign passkey create \(username) --issuer \(origin.text). `countersign passkey remove` deletes one that was removed from the account."
         )
     }
 }

@@ -9,9 +9,9 @@ struct SignOutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-out", abstract: "End the session in the browser, revoke the tokens, and remove the credential.",
         discussion: """
-            The browser is opened for credentials that were got with it (`countersign sign-in browser`). If the session can't be ended, the \
-            tokens are still revoked and removed, and the exit code reports the failure. If you close the browser and cancel \
-            with Ctrl-C, nothing is removed.
+            The command opens the browser only for credentials of `countersign sign-in browser`. If the session cannot be ended, the \
+            command still revokes and removes the tokens, and the exit code reports the failure. If you close the browser and press \
+            Ctrl-C, the command removes nothing.
             """)
 
     @OptionGroup var options: CredentialOptions
@@ -51,7 +51,7 @@ struct SignOutCommand: AsyncParsableCommand {
         let session =
             switch report.session {
             case .done: "The session has ended."
-            case .skipped: "A browser session, if there is one, stays signed in."
+            case .skipped: "A browser session, if there is one, was not ended."
             case .failed: "The session could not be ended."
             }
         let tokens =

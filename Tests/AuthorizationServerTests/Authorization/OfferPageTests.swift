@@ -175,6 +175,38 @@ struct OfferPageTests {
         }
     }
 
+    @Test("A user with a passkey gets no recovery codes after a weaker factor, which an attacker could phish")
+    func weakerFactor() async throws {
+        try await Self.with { server in
+            let secret = try await Self.enrollApp(server)
+            let browser = WireBrowser(server.wire)
+            let page = try await browser.submit(try await Self.signIn(browser, secret, server), "set-up", ["choice": "passkey"])
+            var passkeys = WirePasskeys()
+            let offer = try await browser.submit(page, "new-passkey", ["credential": try passkeys.create(page)])
+            #expect(offer.body.contains(Self.offersCodes))
+            _ = try Self.app.code(try await Self.signIn(WireBrowser(server.wire), secret, server))
+        }
+    }
+
+    @Test("A sign-in with a proof by a recovery code ends when another sign-in replaces the list")
+    func replacedDuringSignIn() async throws {
+        try await Self.with { server in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            let context = RequestContext(now: server.clock.now, requestID: "codes")
+            let codes = try #require(try await server.engine.grantSavedCodes(toUser: id, context: context))
+            let browser = WireBrowser(server.wire)
+            var page = try await browser.submit(
+                try await browser.signIn(try await Self.app.begin(browser)), "factor", ["factor": "recovery-code"])
+            page = try await browser.submit(page, "recovery-code", ["code": codes[0]])
+            #expect(page.body.contains(Self.offersPasskey))
+            _ = try await server.engine.grantSavedCodes(toUser: id, context: context)
+            let form = try WireBrowser.form(page, "set-up")
+            let answer = try await browser.post(form.action, form.fields.merging(["choice": "passkey"]) { $1 })
+            #expect(answer.status == 400 || !answer.body.contains("Create a passkey"))
+            #expect(try await Self.enrollments(server).allSatisfy { $0.passkey == nil })
+        }
+    }
+
     // MARK: - Recovery codes
 
     @Test("The page shows the same recovery codes until the user has saved them, and the store then has only hashes")

@@ -84,6 +84,20 @@ struct ClassicRecoveryCodeTests {
         }
     }
 
+    @Test("A recovery code does not remember the device, because the remembered device would outlive the list of codes")
+    func rememberedDevice() async throws {
+        let policy = ClassicPolicy(
+            signOnPolicy: "two factors", remembering: .device, factors: [.webauthn: .notAllowed, .totp: .notAllowed])
+        try await Self.with(policy) { client, server, codes in
+            let status = try await client.begin()
+            let done = try await client.follow(
+                status.factor("token")["_links"]?["verify"], of: status, ["passCode": .string(codes[0])], query: "?rememberDevice=true")
+            #expect(try ClassicStatus(done).name == "SUCCESS")
+            let jane = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            #expect(try await server.engine.rememberedDevices(ofUser: jane).isEmpty)
+        }
+    }
+
     @Test("A user cannot enroll recovery codes through the classic API")
     func enrollment() async throws {
         try await Self.with { client, _, codes in

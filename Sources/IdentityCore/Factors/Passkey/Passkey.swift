@@ -5,7 +5,7 @@ package import WebAuthn
 /// The settings of passkeys and security keys (WebAuthn).
 package struct PasskeyPolicy: Sendable, Equatable, Codable {
     package enum UserVerification: String, Sendable, Codable {
-        /// A passkey verifies the user if it can. Without verification it proves possession only.
+        /// A passkey verifies the user if it can. Without user verification, it proves only possession.
         case preferred
         /// Passkeys without user verification are rejected.
         case required
@@ -19,8 +19,8 @@ package struct PasskeyPolicy: Sendable, Equatable, Codable {
         case signal
     }
 
-    /// The relying party's id: the domain to which passkeys belong; `nil` for the host of the organization's origin. Passkeys of another id
-    /// become unusable.
+    /// The relying party's id (RP ID): the domain of the passkeys; `nil` for the host of the organization's origin. A change makes the
+    /// existing passkeys unusable.
     package var relyingParty: String?
     /// The origins that can use the passkeys, in addition to the organization's: related origins and Android apps
     /// (`android:apk-key-hash:…`).
@@ -29,7 +29,7 @@ package struct PasskeyPolicy: Sendable, Equatable, Codable {
     /// The models of authenticators (AAGUID, lowercase with hyphens) that can be enrolled; `nil` for all.
     package var models: [String]?
     package var counter: CounterCheck
-    /// Whether the pages offer a passkey to users without one, once.
+    /// Whether the pages offer a passkey once to each user without a passkey.
     package var isOffered: Bool
 
     package init(
@@ -40,7 +40,8 @@ package struct PasskeyPolicy: Sendable, Equatable, Codable {
         (self.models, self.counter, self.isOffered) = (models, counter, isOffered)
     }
 
-    /// Returns the relying party's id for an organization's origin. A loopback address gets the id `localhost`, because no address can be an id.
+    /// Returns the relying party's id for an organization's origin. For a loopback address, the id is `localhost`, because an IP address
+    /// cannot be an id.
     package func rpID(origin: String) -> String {
         let host = URLComponents(string: origin)?.host ?? ""
         return relyingParty ?? (Self.isLoopbackAddress(host) ? "localhost" : host)
@@ -53,7 +54,7 @@ package struct PasskeyPolicy: Sendable, Equatable, Codable {
     /// Whether browsers accept the passkeys at the organization's origin. Browsers reject them at a loopback address; apps accept them.
     package func worksInBrowsers(origin: String) -> Bool { RelyingPartyID.problem(rpID(origin: origin), at: origin) == nil }
 
-    /// Returns why the passkeys cannot be used at the organization's origin; `nil` if they can.
+    /// Returns the reason why passkeys cannot be used at the organization's origin; `nil` if they can.
     func problem(origin: String) -> RelyingPartyID.Problem? {
         guard let problem = RelyingPartyID.problem(rpID(origin: origin), at: origin) else { return nil }
         let isLocal = Self.isLoopbackAddress(URLComponents(string: origin)?.host ?? "")
@@ -66,7 +67,7 @@ extension OrgSnapshot {
     package var pagePasskeys: PasskeyPolicy? { organization.passkeys.flatMap { $0.worksInBrowsers(origin: origin) ? $0 : nil } }
 }
 
-/// A passkey, as the payload of an enrollment.
+/// A passkey that is stored in an enrollment.
 package struct PasskeyMethod: Sendable, Equatable, Codable {
     package var credential: StoredPasskey
     /// The name that the user sees.
@@ -79,27 +80,27 @@ package struct PasskeyMethod: Sendable, Equatable, Codable {
     package var relyingParty: String { credential.relyingPartyID }
     package var transports: [String] { credential.transports }
     package var aaguid: String { credential.aaguid.description }
-    /// Whether the passkey has verified its user before, so that it can prove two factors at once.
+    /// Whether the user verification was confirmed at the registration or later, so that the passkey can prove two factors at once.
     package var verifiesUser: Bool { credential.isUserVerificationInitialized }
-    /// Records that another factor has confirmed the authenticator's verification of its user.
+    /// Records that another factor has confirmed the authenticator's user verification.
     mutating func confirmUserVerification() { credential.isUserVerificationInitialized = true }
 
     /// Whether the key cannot leave its device.
     package var isHardwareProtected: Bool { !credential.isBackupEligible }
 }
 
-/// The properties of a signature that a passkey made.
+/// The properties of a passkey's signature.
 package struct PasskeyUse: Sendable, Equatable {
     /// Whether the authenticator verified the user by a PIN or biometrics.
     package var userVerified: Bool
     package var isHardwareProtected: Bool
-    /// Whether the signature counter increased, or the authenticator does not count. If not, the key may have been copied.
+    /// Whether the signature counter increased, or the authenticator has no counter. `false` is a sign of a copied key.
     package var hasCounterIncreased: Bool
 }
 
-/// A passkey's signature, as a client sends it.
+/// A passkey's signature that a client sends.
 package struct PasskeyAssertion: Sendable, Equatable {
-    /// The exact bytes of the client data, which are signed.
+    /// The exact bytes of the client data, which the signature covers.
     package var clientData: [UInt8]
     package var authenticatorData: [UInt8]
     package var signature: [UInt8]
@@ -128,21 +129,21 @@ package struct PasskeyAssertion: Sendable, Equatable {
             digits.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 })
     }
 
-    /// Returns the challenge in encoded client data; `nil` if the text contains none. The signature is not verified.
+    /// Returns the challenge in encoded client data; `nil` if the text contains none. Does not verify the signature.
     package static func challenge(in text: String) -> String? { decode(text).flatMap { try? ClientData($0).challenge } }
 
-    /// The challenge that the client data names; `nil` if it names none. The signature is not verified.
+    /// The challenge in the client data; `nil` if the data contains none. The signature is not verified.
     package var challenge: String? { try? ClientData(clientData).challenge }
 }
 
-/// The challenge of a sign-in that a passkey must sign.
+/// A challenge for a passkey, in a sign-in or a registration.
 package struct PasskeyChallenge: Sendable, Equatable, Codable {
-    /// Seconds for which a challenge can be signed.
+    /// The lifetime of a sign-in's challenge, in seconds.
     package static let lifetime: TimeInterval = 300
 
     /// The challenge in base64url: 32 random bytes.
     package var secret: String
-    /// The enrollments that can sign the challenge; `nil` for every passkey of the organization.
+    /// The ids of the enrollments that can sign the challenge; `nil` for every passkey of the organization.
     package var credentials: [String]?
     package var requiresUserVerification: Bool
     package var expiresAt: Date
@@ -152,7 +153,7 @@ package struct PasskeyChallenge: Sendable, Equatable, Codable {
         (self.requiresUserVerification, self.expiresAt) = (requiresUserVerification, expiresAt)
     }
 
-    /// Whether the challenge is for these passkeys, and the user has at least a minute to sign it.
+    /// Whether the challenge is for these passkeys with this user verification, and is valid for more than a minute.
     package func isOpen(to passkeys: [Enrollment], mustVerifyUser: Bool, at now: Date) -> Bool {
         credentials == passkeys.map(\.id) && requiresUserVerification == mustVerifyUser && now.addingTimeInterval(60) < expiresAt
     }

@@ -3,9 +3,10 @@ internal import JOSE
 internal import Store
 package import WebAuthn
 
-/// A user who enrolls a passkey, from one read. The proofs of the sign-in permit the enrollment; the caller verifies this.
+/// The enrollment of a passkey for a user, based on one read of the store. The caller verifies that the proofs of the sign-in permit the
+/// enrollment.
 package struct PasskeySetup: Sendable {
-    /// Seconds for which a new passkey can be confirmed.
+    /// The lifetime of a registration's challenge, in seconds.
     package static let lifetime: TimeInterval = 600
     /// The maximum number of passkeys of a user.
     package static let most = 20
@@ -17,7 +18,7 @@ package struct PasskeySetup: Sendable {
     private let environment: EngineEnvironment
     private let now: Date
 
-    /// Throws ``Refusal`` if the organization does not offer passkeys, or the user has too many.
+    /// Throws ``Refusal`` if the organization does not offer passkeys, or the user has the maximum number.
     package init(
         _ user: StoredUser, _ enrollments: [Enrollment], _ snapshot: OrgSnapshot, _ environment: EngineEnvironment,
         isOnPages: Bool = false, now: Date
@@ -47,16 +48,16 @@ package struct PasskeySetup: Sendable {
             relyingParty: relyingParty, userHandle: user.value.passkeyHandle, userName: user.value.login,
             userDisplayName: user.value.displayName ?? user.value.login, challenge: Base64URL.decode(challenge.secret))
         options.excluded = held.compactMap(\.passkey?.credential).map(CredentialDescriptor.init)
-        // A security key without discoverable credentials can be a second factor.
+        // Preferred but not required: a security key without discoverable credentials can still be a second factor.
         options.residentKey = .preferred
         options.userVerification = challenge.requiresUserVerification ? .required : .preferred
-        // Without an attestation, clients may hide the model.
+        // Clients may hide the authenticator's model if no attestation is requested.
         if policy.models != nil { options.attestation = .direct }
         options.timeout = Int(Self.lifetime) * 1_000
         return options
     }
 
-    /// Returns the check of a response to the challenge. The verdict is the reason of a refusal, for the system log.
+    /// Returns the check of a response to the challenge. A failure contains the reason for the system log.
     package func check(_ response: RegistrationResponse, to challenge: PasskeyChallenge) -> Check<Result<VerifiedPasskey, PasskeyFailure>> {
         let verifier = RegistrationVerifier(
             relyingParty: relyingParty, userVerification: challenge.requiresUserVerification ? .required : .preferred,
@@ -78,8 +79,8 @@ package struct PasskeySetup: Sendable {
     /// Returns a new id for the enrollment.
     package func identifier() throws -> String { try environment.random.identifier(prefix: "fwf") }
 
-    /// Returns the new enrollment and its writes. The commit conflicts if another account has the credential.
-    /// - Parameter id: The id from ``identifier()`` that the client already knows; `nil` for a new one.
+    /// Returns the new enrollment and its writes. The commit conflicts if another account already has the credential.
+    /// - Parameter id: An id from ``identifier()`` that the client has already received; `nil` for a new id.
     package func enrollment(of verified: VerifiedPasskey, id: String? = nil, name: String? = nil) throws -> (Enrollment, Writes) {
         let id = try id ?? identifier()
         let method = PasskeyMethod(
@@ -90,8 +91,8 @@ package struct PasskeySetup: Sendable {
 }
 
 extension StoreView {
-    /// Whether a user of the organization has the credential. A commit that enrolls it again conflicts each time, so the caller refuses the
-    /// enrollment before.
+    /// Whether a user of the organization has the credential. The caller then refuses the enrollment, because its commit would conflict at
+    /// each attempt.
     package func hasPasskey(_ credentialID: [UInt8]) throws -> Bool {
         try !records(.enrollment, where: "passkey", is: Base64URL.encode(credentialID), limit: 1).isEmpty
     }

@@ -3,7 +3,8 @@ package import JOSE
 internal import Store
 package import WebAuthn
 
-/// Checks signatures of passkeys (WebAuthn Level 3 section 7.2). Like ``TOTPVerifier``, a verifier belongs to one read.
+/// Verifies signatures of passkeys (WebAuthn Level 3 section 7.2). A verifier is created from one read of the store and is not reused, like
+/// ``TOTPVerifier``.
 package struct PasskeyVerifier: FactorVerifier {
     private let policy: PasskeyPolicy?
     private let origin: String
@@ -13,8 +14,8 @@ package struct PasskeyVerifier: FactorVerifier {
     private let isOnPages: Bool
 
     /// - Parameters:
-    ///   - isOnPages: Whether a hosted page asks for the signature. Other clients can be apps, whose origin is that of the relying party.
-    ///   - challenge: The challenge of the sign-in; `nil` for none, which rejects every signature.
+    ///   - isOnPages: Whether a hosted page requests the signature. If not, the client can be an app, which has the relying party's origin.
+    ///   - challenge: The challenge of the sign-in; `nil` rejects every signature.
     ///   - enrollments: The user's usable enrollments; those of other factors are ignored.
     package init(snapshot: OrgSnapshot, challenge: PasskeyChallenge?, enrollments: [Enrollment], isOnPages: Bool = false, now: Date) {
         self.isOnPages = isOnPages
@@ -47,7 +48,7 @@ package struct PasskeyVerifier: FactorVerifier {
                         ? .discovered(userHandle: user.passkeyHandle) : .identified(userHandle: user.passkeyHandle))
                 return .proved(passwordHash: nil, enrollment: enrollment.used(verified))
             } catch {
-                // Of several passkeys, the signature is only of one, and its error is the reason.
+                // Only one of several passkeys made the signature. The others fail with `.signature`, so any other error is the reason.
                 if reason == nil || error != .signature { reason = error }
             }
         }
@@ -80,23 +81,25 @@ extension User {
 }
 
 extension PasskeyPolicy {
-    /// Whether a passkey must verify the user in a sign-in: by the policy, or because the passkey must prove two factors alone.
+    /// Whether a passkey must verify the user in a sign-in. The policy can require this, and a passkey that replaces the password and a
+    /// second factor must do so.
     package func mustVerifyUser(_ subject: SignInTransaction.Subject, in transaction: SignInTransaction) -> Bool {
         let needsTwo = subject.decision.assurance.needsTwoFactors || subject.demandsTwoFactors
         return userVerification == .required || (needsTwo && !transaction.factorClasses.contains(.knowledge))
     }
 
-    /// The relying party with all origins whose passkeys are accepted.
+    /// Returns the relying party with all accepted origins.
     func relyingPartyAndOrigins(origin: String, name: String = "", isOnPages: Bool) -> RelyingParty {
         let id = rpID(origin: origin)
-        // Apps on Apple's systems have the origin of the domain that they are associated with. No page of the server has this origin.
+        // An app on Apple's systems signs with the origin of its associated domain. The server's pages sign only with the organization's
+        // origin.
         return RelyingParty(id: id, name: name, origins: [origin] + (isOnPages ? [] : ["https://" + id]) + origins)
     }
 }
 
 extension Engine {
-    /// Registers a passkey of a user without a sign-in; for tests and the sandbox.
-    /// - Parameter create: Returns the authenticator's response to the options at an origin.
+    /// Registers a passkey for a user without a sign-in; for tests and the sandbox.
+    /// - Parameter create: Returns the authenticator's response to the options, for a client with this origin.
     /// - Returns: The passkey; `nil` if the user does not exist, or the organization does not offer passkeys.
     /// - Throws: ``PasskeyFailure`` for a response that does not verify; the errors of `create` and of the store.
     package func grantPasskey(

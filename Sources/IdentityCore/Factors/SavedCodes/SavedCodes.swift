@@ -9,7 +9,7 @@ package struct SavedCodesPolicy: Sendable, Equatable, Codable {
 
     /// The number of codes of a new list.
     package var count: Int
-    /// Whether the pages offer codes to users with a second factor, once.
+    /// Whether the pages offer codes once to each user with a second factor.
     package var isOffered: Bool
 
     package init(count: Int = 10, isOffered: Bool = true) { (self.count, self.isOffered) = (count, isOffered) }
@@ -17,14 +17,14 @@ package struct SavedCodesPolicy: Sendable, Equatable, Codable {
 
 /// The stored state of a list of recovery codes.
 package struct SavedCodesMethod: Sendable, Equatable, Codable, Redacted {
-    /// The scrypt hashes of the unused codes, with one salt. Empty while the list is pending.
+    /// The scrypt hashes of the unused codes, which share one salt. Empty while the list is pending.
     var hashes: [String]
     /// The codes of a pending list, encrypted for its enrollment; `nil` after the user has saved them.
     var sealedCodes: [UInt8]?
 
     /// The number of unused codes.
     package var remaining: Int { hashes.count }
-    /// Whether the user needs another list soon.
+    /// Whether so few codes are left that the user needs a new list.
     package var isNearlyUsed: Bool { remaining <= Self.few }
 
     private static let few = 2
@@ -34,7 +34,7 @@ package struct SavedCodesMethod: Sendable, Equatable, Codable, Redacted {
 package enum SavedCode {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz")
     private static let length = 16
-    /// The number of characters of a displayed group.
+    /// The number of characters in a displayed group.
     private static let group = 4
 
     static func make(_ random: any RandomSource) throws -> String {
@@ -42,13 +42,13 @@ package enum SavedCode {
         String(try random.bytes(length).map { alphabet[Int($0) % alphabet.count] })
     }
 
-    /// Returns a code in groups, as pages show it.
+    /// Returns a code in groups, for display.
     package static func grouped(_ code: String) -> String {
         stride(from: 0, to: code.count, by: group).map { String(code.dropFirst($0).prefix(group)) }.joined(separator: "-")
     }
 
-    /// Returns the code that the user typed, without separators and in lower case; `nil` for a text that is no recovery code. Characters
-    /// that look alike are equal.
+    /// Returns the code that the user typed, in lower case and without separators; `nil` if the text is not a recovery code. Replaces
+    /// letters that look like digits: `o` becomes `0`, and `i` and `l` become `1`.
     package static func normalized(_ typed: String) -> String? {
         guard typed.utf8.count <= 64 else { return nil }
         let look: [Character: Character] = ["o": "0", "i": "1", "l": "1"]
@@ -57,8 +57,10 @@ package enum SavedCode {
     }
 }
 
-/// Checks recovery codes, on the threads that hash passwords. A verifier belongs to one read: its verdict contains the enrollment to write,
-/// without the used code. Of two concurrent uses of one code, the second conflicts, reads again and is rejected.
+/// Verifies recovery codes. The hashes are computed on the threads for password hashes.
+///
+/// A verifier is created from one read of the store and is not reused. Its verdict contains the enrollment without the used code, which the
+/// caller writes. If two requests use the same code, the second commit conflicts, and its retry rejects the code.
 package struct SavedCodesVerifier: FactorVerifier {
     private let environment: EngineEnvironment
     private let enrollments: [Enrollment]
@@ -66,7 +68,7 @@ package struct SavedCodesVerifier: FactorVerifier {
 
     /// - Parameters:
     ///   - enrollments: The user's usable enrollments; those of other factors are ignored.
-    ///   - origin: The origin of the request, which decides its place in the hashing queue.
+    ///   - origin: The origin of the request, which determines its place in the hashing queue.
     package init(environment: EngineEnvironment, enrollments: [Enrollment], origin: RequestOrigin) {
         (self.environment, self.enrollments, self.origin) = (environment, enrollments, origin)
     }
@@ -82,7 +84,7 @@ package struct SavedCodesVerifier: FactorVerifier {
         else { return .failed }
         let hash = try await environment.passwordHasher.hash(
             code, logN: first.logN, salt: first.salt, for: HashingShare(origin, of: user))
-        // All hashes are compared, so that the time does not reveal which one matches.
+        // All hashes are compared, so that the response time does not reveal which hash matches.
         let matching = method.hashes.indices.filter { method.hashes[$0].utf8.isSameSecret(as: hash.utf8) }
         guard let used = matching.first else { return .failed }
         method.hashes.remove(at: used)
@@ -91,11 +93,13 @@ package struct SavedCodesVerifier: FactorVerifier {
     }
 }
 
-/// A user who gets a new list of recovery codes, from one read. The caller verifies that the proofs of the sign-in permit it.
+/// The creation of a list of recovery codes for a user, based on one read of the store. The caller verifies that the proofs of the sign-in
+/// permit a new list.
 package struct SavedCodesSetup: Sendable {
-    /// Seconds for which the user can save a new list.
+    /// The lifetime of a pending list, in seconds. The user must save the codes within this time.
     package static let lifetime: TimeInterval = 600
-    /// A code has 80 random bits, so a hash can be cheaper than that of a password. A list then costs about as much as one password.
+    /// The difference between the scrypt cost exponents (`logN`) of passwords and codes. A code has 80 random bits, so a cheaper hash is
+    /// enough. The hashes of a list together cost about as much as one password hash.
     private static let cheaper = 3
 
     private let user: StoredUser
@@ -133,7 +137,7 @@ package struct SavedCodesSetup: Sendable {
         return String(decoding: text, as: UTF8.self).split(separator: " ").map(String.init)
     }
 
-    /// Returns the computation of the hashes of a pending list. It throws ``PasswordHasher/Overloaded``.
+    /// Returns the check that computes the hashes of a pending list. The check throws ``PasswordHasher/Overloaded`` if the queue is full.
     package func hashes(of pending: Enrollment, policy: PasswordPolicy, from origin: RequestOrigin) throws -> Check<[String]> {
         let (codes, salt) = (try codes(of: pending), try environment.random.bytes(16))
         let (hasher, share) = (environment.passwordHasher, HashingShare(origin, of: user.value))
@@ -145,7 +149,7 @@ package struct SavedCodesSetup: Sendable {
         }
     }
 
-    /// Returns the writes that activate a pending list with its hashes, in place of the user's earlier lists.
+    /// Activates a pending list with its hashes. Returns the enrollment and the writes, which also remove the user's earlier lists.
     package func confirm(_ pending: Enrollment, hashes: [String]) throws -> (Enrollment, Writes) {
         var active = pending
         (active.status, active.pendingUntil, active.updatedAt) = (.active, nil, now)
@@ -157,8 +161,8 @@ package struct SavedCodesSetup: Sendable {
 }
 
 extension Engine {
-    /// Gives a user a list of recovery codes; for tests and the sandbox. Returns the codes; `nil` if the user does not exist, or the
-    /// organization does not offer recovery codes. Throws ``PasswordHasher/Overloaded``.
+    /// Gives a user a list of recovery codes without a sign-in; for tests and the sandbox. Returns the codes; `nil` if the user does not
+    /// exist, or the organization does not offer recovery codes. Throws ``PasswordHasher/Overloaded``.
     package func grantSavedCodes(toUser userID: String, context: RequestContext) async throws -> [String]? {
         let found = try await store.read { [self] view -> (SavedCodesSetup, PasswordPolicy)? in
             let snapshot = try snapshot(view)
