@@ -1,7 +1,7 @@
 # `demo`, `test`, `lint`, `bench`, `docs` and `release` install missing packages (Debian packages as root, Python packages in .venv),
 # build and run. `swift build` and `swift test` also work without make.
 SHELL := /bin/bash
-.PHONY: demo test test-long lint format bench soak docs release deb deb-test setup setup-test kill-test failover instances explore screenshots pictures
+.PHONY: demo test test-long lint apple format bench soak docs release deb deb-test setup setup-test kill-test failover instances explore screenshots pictures
 
 setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
@@ -61,6 +61,11 @@ screenshots: setup-test
 # Creates the README's pictures from a real run.
 pictures: setup
 	scripts/pictures
+
+# Type-checks the code for Apple's platforms on Linux, against stubs of Apple's frameworks.
+apple: setup
+	scripts/apple-check --tests
+	scripts/apple-check
 
 lint: setup
 	@scripts/install python3:python3 libpq-dev:postgresql/libpq-fe.h

@@ -1,4 +1,4 @@
-#if canImport(UserNotifications)
+#if canImport(UserNotifications) && !os(tvOS)
 public import UserNotifications
 #endif
 
@@ -57,7 +57,7 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
     /// Deletes an enrollment on the server, then on this device.
     func delete(enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken) async throws
 
-    #if canImport(UserNotifications)
+    #if canImport(UserNotifications) && !os(tvOS)
     /// Parses a challenge from a notification that arrives while the app is in the foreground. Throws the same errors as
     /// ``parsePushNotification(userInfo:actionIdentifier:allowedClockSkewInSeconds:)``.
     /// - Parameter allowedClockSkewInSeconds: The allowed difference between this device's clock and the server's, in seconds.
@@ -87,7 +87,7 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
 }
 
 extension DeviceAuthenticatorProtocol {
-    #if canImport(UserNotifications)
+    #if canImport(UserNotifications) && !os(tvOS)
     /// Parses a challenge from a notification that arrives while the app is in the foreground. The allowed clock skew is 300 seconds.
     public func parsePushNotification(_ notification: UNNotification) throws -> any PushChallengeProtocol {
         try parsePushNotification(notification, allowedClockSkewInSeconds: PushPayload.defaultSkew)

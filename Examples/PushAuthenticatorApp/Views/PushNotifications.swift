@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UserNotifications) && !os(tvOS)
+#if canImport(SwiftUI) && canImport(UserNotifications) && !os(tvOS) && !os(watchOS)
 public import Foundation
 #if canImport(UIKit) && !os(watchOS)
 internal import UIKit

@@ -19,14 +19,18 @@ final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.Forgetting
 
     func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
         let session = try makeSession(authorizeUrl, redirectUri)
+        #if !os(tvOS)
         session.prefersEphemeralWebBrowserSession = isEphemeral
+        #endif
         #if os(iOS) || os(macOS) || os(visionOS)
         session.presentationContextProvider = self
         #endif
         // The session was cancelled before it started.
         if let decided = redirect.result { return try decided.get() }
-        // Close the sheet on every exit.
+        #if !os(tvOS)
+        // Close the sheet on every exit. On tvOS, only the user can close it.
         defer { session.cancel() }
+        #endif
         guard session.start() else { throw BrowserSigninError.cannotStartBrowserSession }
         return try await redirect.value()
     }

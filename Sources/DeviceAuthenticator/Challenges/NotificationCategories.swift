@@ -13,6 +13,14 @@ enum NotificationCategories {
     #if canImport(UserNotifications) && canImport(Darwin) && !os(tvOS)
     /// Adds categories to those that the app has registered. A category is added if its titles are set.
     static func register(_ settings: ApplicationConfig.PushSettings) {
+        guard !categories(settings).isEmpty else { return }
+        UNUserNotificationCenter.current().getNotificationCategories { others in
+            // Created here, because categories cannot be sent to the handler.
+            UNUserNotificationCenter.current().setNotificationCategories(categories(settings).union(others))
+        }
+    }
+
+    private static func categories(_ settings: ApplicationConfig.PushSettings) -> Set<UNNotificationCategory> {
         var categories: Set<UNNotificationCategory> = []
         if let approve = settings.approveActionTitle, let deny = settings.denyActionTitle {
             let actions = [
@@ -25,11 +33,7 @@ enum NotificationCategories {
             let action = UNNotificationAction(identifier: reviewAction, title: review, options: .foreground)
             categories.insert(UNNotificationCategory(identifier: verificationChallenge, actions: [action], intentIdentifiers: []))
         }
-        guard !categories.isEmpty else { return }
-        let own = categories
-        UNUserNotificationCenter.current().getNotificationCategories { others in
-            UNUserNotificationCenter.current().setNotificationCategories(own.union(others))
-        }
+        return categories
     }
     #endif
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-#if canImport(UserNotifications)
+#if canImport(UserNotifications) && !os(tvOS)
 internal import UserNotifications
 #endif
 
@@ -34,7 +34,7 @@ struct PushPayload: Sendable {
     }
 }
 
-#if canImport(UserNotifications)
+#if canImport(UserNotifications) && !os(tvOS)
 extension PushDevice {
     func parsePushNotification(_ notification: UNNotification, allowedClockSkewInSeconds: Int) throws -> any PushChallengeProtocol {
         try parsePushNotification(

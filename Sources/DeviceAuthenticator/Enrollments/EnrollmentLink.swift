@@ -1,9 +1,9 @@
 internal import AuthFoundation
 public import Foundation
+public import JOSE
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
-public import JOSE
 #endif
 
 /// The content of a sign-in page's QR code: the org, the app, and a ticket for enrollment. An extension of this project. Countersign's

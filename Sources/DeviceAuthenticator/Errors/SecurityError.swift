@@ -2,7 +2,7 @@ internal import AuthFoundation
 public import Foundation
 
 #if canImport(Security)
-public import Security
+internal import Security
 #endif
 
 #if !canImport(Darwin)

@@ -1,5 +1,5 @@
 #if canImport(Security)
-public import Security
+internal import Security
 #else
 /// The protection of a user verification key, with the names of Apple's Security framework. This type exists on platforms other than
 /// Apple's, so that the same code compiles. The flags have no effect on these platforms; the ``UserVerifier`` decides how the user is

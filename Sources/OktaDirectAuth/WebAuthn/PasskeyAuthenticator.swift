@@ -16,7 +16,7 @@ internal import JOSE
 /// must name the app. Only the main actor uses the type. It shows one request at a time.
 @MainActor
 public final class PasskeyAuthenticator: NSObject {
-    /// Whether the sheet also offers security keys, where the system supports them. The default is `true`.
+    /// Whether the sheet also offers security keys, on iOS and macOS. The default is `true`.
     public var acceptsSecurityKeys = true
     private let anchor: ASPresentationAnchor
     private var controller: ASAuthorizationController?
@@ -31,9 +31,10 @@ public final class PasskeyAuthenticator: NSObject {
     /// - Throws: ``PasskeyError``; `CancellationError` if the task was cancelled, which closes the sheet.
     public func assertion(for options: WebAuthn.CredentialRequestOptions) async throws -> WebAuthn.AuthenticatorAssertionResponse {
         let challenge = try Challenge(options)
-        var requests: [ASAuthorizationRequest] = [challenge.platformRequest]
-        #if !os(tvOS)
-        if acceptsSecurityKeys { requests.append(challenge.securityKeyRequest) }
+        #if os(iOS) || os(macOS)
+        let requests = [challenge.platformRequest] + (acceptsSecurityKeys ? [challenge.securityKeyRequest] : [])
+        #else
+        let requests = [challenge.platformRequest]
         #endif
         return try await signed(requests) { $0.performRequests() }
     }
@@ -69,7 +70,8 @@ public final class PasskeyAuthenticator: NSObject {
             Task { @MainActor in
                 // The system reports the cancellation to the delegate too; the first result counts.
                 self.finish(.failure(CancellationError()))
-                self.controller?.cancel()
+                // On an older tvOS, only the user can close the sheet.
+                if #available(tvOS 18.0, *) { self.controller?.cancel() }
             }
         }
     }
@@ -115,7 +117,7 @@ private struct Challenge {
         return request
     }
 
-    #if !os(tvOS)
+    #if os(iOS) || os(macOS)
     var securityKeyRequest: ASAuthorizationRequest {
         let provider = ASAuthorizationSecurityKeyPublicKeyCredentialProvider(relyingPartyIdentifier: relyingParty)
         let request = provider.createCredentialAssertionRequest(challenge: challenge)

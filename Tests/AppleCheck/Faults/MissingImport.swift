@@ -1,0 +1,4 @@
+// expects: cannot find 'LAContext' in scope
+import Foundation
+
+func context() -> Any { LAContext() }

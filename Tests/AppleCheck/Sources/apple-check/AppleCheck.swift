@@ -1,0 +1,70 @@
+import AppleView
+import Foundation
+
+/// Type-checks the client modules and the examples for Apple's platforms on Linux; see Tests/AppleStubs/README.md.
+///
+/// `apple-check ROOT OUTPUT PACKAGE EXAMPLES [PLATFORM…]`: the project's folder, a folder for compiled modules, and the descriptions of both
+/// packages. Without a platform, all are checked, and the planted faults.
+@main
+struct AppleCheck {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 5 else { exit(with: "use scripts/apple-check") }
+        let root = URL(filePath: arguments[1])
+        let named = arguments.dropFirst(5).map { Platform(rawValue: $0) }
+        guard !named.contains(nil) else {
+            exit(with: "the platforms are \(Platform.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        let output = URL(filePath: arguments[2])
+        try? FileManager.default.removeItem(at: output)
+        let check = Check(
+            root: root, stubs: try Stubs(folder: root.appending(path: "Tests/AppleStubs")),
+            modules: try modules(arguments[3], arguments[4]), compiler: Compiler(common: otherModules(root), output: output))
+        var failures: [String] = []
+        for platform in named.isEmpty ? Platform.allCases : named.compactMap(\.self) {
+            for system in try check.systems(of: platform) {
+                let messages = try await check.messages(on: system)
+                print("\(system): \(messages.isEmpty ? "ok" : "\(messages.count) modules do not compile")")
+                failures += messages
+            }
+        }
+        if named.isEmpty {
+            failures += try await Faults(check: check, folder: root.appending(path: "Tests/AppleCheck/Faults")).missed()
+        }
+        print("\(await check.compiler.compiled) modules compiled")
+        guard failures.isEmpty else { exit(with: failures.joined(separator: "\n")) }
+    }
+
+    /// The modules of the server, which is not built for Apple's phones and watches.
+    private static let server: Set<String> = [
+        "AdminAPI", "AuthnAPI", "AuthorizationServer", "CountersignSandbox", "Delivery", "DeviceAPI", "IdentityCore", "OAuthEndpoints",
+        "OAuthWire", "ResourceServer", "ServerHTTP", "SignInPages", "Store", "StorePostgreSQL", "StoreSQLite", "WebAuthn", "countersign",
+    ]
+
+    private static func modules(_ package: String, _ examples: String) throws -> [Module] {
+        func isLibrary(_ target: PackageDescription.Target) -> Bool {
+            target.type == "library" && !server.contains(target.name) && !target.name.hasSuffix("TestSupport")
+        }
+        return try [package, examples].flatMap { try PackageDescription(file: $0).modules(where: isLibrary) }.map { module in
+            var module = module
+            if terminal.contains(module.name) { module.platforms = [.macOS] }
+            return module
+        }
+    }
+
+    /// The modules of programs in a terminal.
+    private static let terminal: Set<String> = ["TerminalKit", "AppArguments"]
+
+    /// The arguments for the modules of other packages, which are built for Linux: their interfaces are the same on Apple's systems.
+    private static func otherModules(_ root: URL) -> [String] {
+        let crypto = root.appending(path: ".build/checkouts/swift-crypto/Sources")
+        let maps = FileManager.default.enumerator(at: crypto, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+        return ["-I", root.appending(path: ".build/debug/Modules").path]
+            + maps.filter { $0.lastPathComponent == "module.modulemap" }.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
+    }
+
+    private static func exit(with message: String) -> Never {
+        FileHandle.standardError.write(Data((message + "\n").utf8))
+        Foundation.exit(1)
+    }
+}

@@ -1,0 +1,13 @@
+@_exported public import Foundation
+
+internal func stub(_ name: StaticString = #function) -> Never { preconditionFailure("\(name) is a stub") }
+
+@available(macOS 10.0, *)
+@MainActor
+open class NSResponder: NSObject {
+    override public init() { stub() }
+}
+
+@available(macOS 10.0, *)
+@MainActor
+open class NSWindow: NSResponder {}

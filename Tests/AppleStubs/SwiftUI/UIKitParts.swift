@@ -1,0 +1,16 @@
+// SwiftUI exports UIKit on the systems of this file.
+@_exported public import UIKit
+
+@available(iOS 13.0, tvOS 13.0, visionOS 1.0, *)
+extension View {
+    nonisolated public func keyboardType(_ type: UIKeyboardType) -> some View { stubView() }
+    nonisolated public func textContentType(_ textContentType: UITextContentType?) -> some View { stubView() }
+}
+
+@available(iOS 13.0, tvOS 13.0, visionOS 1.0, *)
+extension Color {
+    @_disfavoredOverload
+    public init(_ color: UIColor) { stub() }
+    @available(iOS 15.0, tvOS 15.0, visionOS 1.0, *)
+    public init(uiColor: UIColor) { stub() }
+}
