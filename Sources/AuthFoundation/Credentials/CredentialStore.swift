@@ -62,7 +62,7 @@ package final class CredentialStore: CredentialCoordinator {
     }
 
     func defaultCredential() throws -> Credential? {
-        guard let id = tokenStorage.defaultTokenID else { return nil }
+        guard let id = try defaultTokenID() else { return nil }
         // Read the storage again only if other processes can write to it, because each Keychain read may prompt the user.
         if !(tokenStorage is any SharedTokenStorage), let credential = known[id] { return credential }
         return try credential(id: id, prompt: nil, authenticationContext: nil)
@@ -77,9 +77,7 @@ package final class CredentialStore: CredentialCoordinator {
             forget(id)
             return nil
         } catch {
-            #if canImport(Security)
             if case KeychainError.notFound = error { return nil }
-            #endif
             throw error
         }
     }
@@ -87,7 +85,7 @@ package final class CredentialStore: CredentialCoordinator {
     func credentials(
         where expression: (Token.Metadata) -> Bool, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?
     ) throws -> [Credential] {
-        try tokenStorage.allIDs.compactMap { id in
+        try allIDs().compactMap { id in
             let metadata: Token.Metadata
             do {
                 metadata = try tokenStorage.metadata(for: id)
@@ -100,6 +98,18 @@ package final class CredentialStore: CredentialCoordinator {
         }
     }
 
+    /// The default token's id. A storage that cannot be read is not mistaken for one without a default.
+    private func defaultTokenID() throws -> String? {
+        guard let shared = tokenStorage as? any SharedTokenStorage else { return tokenStorage.defaultTokenID }
+        return try shared.readDefaultTokenID()
+    }
+
+    /// The ids of all tokens. A storage that cannot be read is not mistaken for an empty one.
+    private func allIDs() throws -> [String] {
+        guard let shared = tokenStorage as? any SharedTokenStorage else { return tokenStorage.allIDs }
+        return try shared.readAllIDs()
+    }
+
     private func credential(for token: Token) -> Credential {
         let credential = credentialDataSource.credential(for: token, coordinator: self)
         credential.adopt(token)
@@ -108,7 +118,7 @@ package final class CredentialStore: CredentialCoordinator {
     }
 
     func store(_ token: Token, tags: [String: String], security: [Credential.Security]) throws -> Credential {
-        let wasEmpty = tokenStorage.allIDs.isEmpty
+        let wasEmpty = try allIDs().isEmpty
         try tokenStorage.add(token: token, metadata: Token.Metadata(token: token, tags: tags), security: security)
         // A custom storage may not make the first token the default.
         if wasEmpty, tokenStorage.defaultTokenID == nil { try tokenStorage.setDefaultTokenID(token.id) }
@@ -118,7 +128,7 @@ package final class CredentialStore: CredentialCoordinator {
 
     func setDefault(_ credential: Credential?) throws {
         guard let credential else { return try tokenStorage.setDefaultTokenID(nil) }
-        if !tokenStorage.allIDs.contains(credential.id) {
+        if try !allIDs().contains(credential.id) {
             _ = try store(credential.token, tags: [:], security: Credential.Security.standard)
         } else if known[credential.id] == nil {
             // The event of the new default contains a known credential. If the stored token cannot be read now, the event contains none.

@@ -49,11 +49,15 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
     /// The id of the default token, or `nil` if there is none. If the entry is unreadable, the id is `nil` and a
     /// ``Credential/Event/storageFailed(_:)`` is sent.
     public var defaultTokenID: String? {
-        do { return try readDefault() } catch {
+        do { return try readDefaultTokenID() } catch {
             onFailure?(error)
             return nil
         }
     }
+
+    package func readDefaultTokenID() throws -> String? { try readDefault() }
+
+    package func readAllIDs() throws -> [String] { try VaultFileName.credentialIDs(in: folder) }
 
     /// Sets the default token.
     /// - Parameter id: The id of a stored token. `nil` clears the default and deletes nothing.
@@ -73,7 +77,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
     /// ``Credential/Event/storageFailed(_:)`` is sent.
     public var allIDs: [String] {
         do {
-            return try VaultFileName.credentialIDs(in: folder)
+            return try readAllIDs()
         } catch {
             onFailure?(error)
             return []

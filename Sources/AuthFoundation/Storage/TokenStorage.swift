@@ -118,6 +118,12 @@ package protocol SharedTokenStorage: AnyObject, TokenStorage {
     /// Called for failures in members that cannot throw.
     var onFailure: (@Sendable (any Error) -> Void)? { get set }
 
+    /// Returns the id of the default token; `nil` for none. Throws if it cannot be read, so that it is not mistaken for a missing one.
+    func readDefaultTokenID() throws -> String?
+
+    /// Returns the ids of all stored tokens. Throws if they cannot be read, so that a locked storage is not mistaken for an empty one.
+    func readAllIDs() throws -> [String]
+
     /// Takes the refresh lock of a token. Returns `nil` if another process holds it.
     nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)?
 }

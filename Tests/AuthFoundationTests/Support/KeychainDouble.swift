@@ -1,0 +1,201 @@
+import AuthFoundation
+import Foundation
+
+/// The Keychain of a device, in memory, with the behavior that Apple documents (Keychain Services; Apple Platform Security, "Keychain data
+/// protection"): primary keys, access groups, protection classes and the lock state, access control with a prompt, and passcodes. Several
+/// apps of the device can use it, each through an ``App``.
+final class KeychainDouble: Sendable {
+    enum Lock { case beforeFirstUnlock, locked, unlocked }
+
+    /// The answer of the user to a prompt.
+    enum Answer { case approves, cancels, fails }
+
+    fileprivate struct Item {
+        var record: KeychainRecord
+        var group: String
+    }
+
+    fileprivate struct State {
+        var items: [Item] = []
+        var lock = Lock.unlocked
+        var answer = Answer.approves
+        /// Whether the system can show a prompt; not in the background.
+        var canAsk = true
+        var prompts: [String] = []
+        var changes = 0
+        /// Runs once, before the next change of an item: another process is faster.
+        var race: (@Sendable () -> Void)?
+    }
+
+    private let state = Locked(State())
+
+    var lock: Lock {
+        get { state.withLock { $0.lock } }
+        set { state.withLock { $0.lock = newValue } }
+    }
+
+    var answer: Answer {
+        get { state.withLock { $0.answer } }
+        set { state.withLock { $0.answer = newValue } }
+    }
+
+    var canAsk: Bool {
+        get { state.withLock { $0.canAsk } }
+        set { state.withLock { $0.canAsk = newValue } }
+    }
+
+    /// The texts of the prompts so far.
+    var prompts: [String] { state.withLock { $0.prompts } }
+
+    /// The groups of the items of a service.
+    func groups(of service: String) -> [String] { state.withLock { $0.items.filter { $0.record.service == service }.map(\.group) } }
+
+    /// The stored items of a service.
+    func records(of service: String) -> [KeychainRecord] {
+        state.withLock { $0.items.filter { $0.record.service == service }.map(\.record) }
+    }
+
+    /// Runs a function once, right before the next change of an item.
+    func beforeNextChange(_ race: @escaping @Sendable () -> Void) { state.withLock { $0.race = race } }
+
+    /// Removes the device's passcode, and with it the items that need one.
+    func removePasscode() {
+        state.withLock { $0.items.removeAll { $0.record.protection.accessibility == .whenPasswordSetThisDeviceOnly } }
+    }
+
+    private func runRace() {
+        let race = state.withLock { state in
+            defer { state.race = nil }
+            return state.race
+        }
+        race?()
+    }
+
+    /// An authentication that the user has already completed.
+    struct Context: TokenAuthenticationContext {}
+
+    /// An app or extension with its access groups, the first of which is its own.
+    struct App: KeychainAccess {
+        let device: KeychainDouble
+        var groups = ["app"]
+
+        func add(_ item: KeychainRecord, context: (any TokenAuthenticationContext)?) -> OSStatus {
+            device.runRace()
+            return device.state.withLock { state in
+                let group = item.accessGroup ?? groups[0]
+                guard groups.contains(group) else { return Status.missingEntitlement }
+                let isTaken = state.items.contains {
+                    $0.group == group && $0.record.service == item.service && $0.record.account == item.account
+                        && $0.record.isSynchronizable == item.isSynchronizable
+                }
+                guard !isTaken else { return KeychainStatus.duplicateItem }
+                guard state.isReadable(item.protection) else { return KeychainStatus.interactionNotAllowed }
+                state.items.append(Item(record: state.changed(item), group: group))
+                return KeychainStatus.success
+            }
+        }
+
+        func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus> {
+            device.state.withLock { state in
+                let found = state.indices(query, groups)
+                guard !found.isEmpty else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
+                // The key of the attributes is available after the first unlock, whatever the item's class.
+                guard state.lock != .beforeFirstUnlock else { return .failure(KeychainStatus(KeychainStatus.interactionNotAllowed)) }
+                return .success(
+                    found.map { index in
+                        var record = state.record(index)
+                        record.value = nil
+                        return record
+                    })
+            }
+        }
+
+        func read(
+            _ query: KeychainQuery, prompt: String?, context: (any TokenAuthenticationContext)?
+        ) -> Result<KeychainRecord, KeychainStatus> {
+            device.state.withLock { state in
+                guard let index = state.indices(query, groups).first else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
+                let record = state.record(index)
+                guard state.isReadable(record.protection) else { return .failure(KeychainStatus(KeychainStatus.interactionNotAllowed)) }
+                if record.protection.accessControl != nil, context == nil, let failure = state.ask(prompt) { return .failure(failure) }
+                return .success(record)
+            }
+        }
+
+        func update(_ query: KeychainQuery, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)?) -> OSStatus {
+            device.runRace()
+            return device.state.withLock { state in
+                let found = state.indices(query, groups)
+                guard !found.isEmpty else { return KeychainStatus.itemNotFound }
+                for index in found {
+                    var record = state.items[index].record
+                    guard state.isReadable(record.protection) else { return KeychainStatus.interactionNotAllowed }
+                    record.generic = changes.generic ?? record.generic
+                    record.value = changes.value ?? record.value
+                    record.protection = changes.protection ?? record.protection
+                    state.items[index].record = state.changed(record)
+                }
+                return KeychainStatus.success
+            }
+        }
+
+        func delete(_ query: KeychainQuery) -> OSStatus {
+            device.runRace()
+            return device.state.withLock { state in
+                let found = state.indices(query, groups)
+                for index in found.reversed() { state.items.remove(at: index) }
+                return found.isEmpty ? KeychainStatus.itemNotFound : KeychainStatus.success
+            }
+        }
+    }
+
+    enum Status {
+        /// `errSecMissingEntitlement`.
+        static let missingEntitlement: OSStatus = -34_018
+        /// `errSecUserCanceled`.
+        static let userCanceled: OSStatus = -128
+        /// `errSecAuthFailed`.
+        static let authFailed: OSStatus = -25_293
+    }
+}
+
+extension KeychainDouble.State {
+    fileprivate func indices(_ query: KeychainQuery, _ groups: [String]) -> [Int] {
+        items.indices.filter { index in
+            let (record, group) = (items[index].record, items[index].group)
+            return groups.contains(group) && record.service == query.service && query.account.map { $0 == record.account } ?? true
+                && query.accessGroup.map { $0 == group } ?? true && query.generic.map { $0 == record.generic } ?? true
+        }
+    }
+
+    fileprivate func record(_ index: Int) -> KeychainRecord {
+        var record = items[index].record
+        record.accessGroup = items[index].group
+        return record
+    }
+
+    fileprivate func isReadable(_ protection: KeychainProtection) -> Bool {
+        switch protection.accessibility {
+        case .unlocked, .unlockedThisDeviceOnly, .whenPasswordSetThisDeviceOnly: lock == .unlocked
+        case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly, .always, .alwaysThisDeviceOnly: lock != .beforeFirstUnlock
+        }
+    }
+
+    /// Shows a prompt. Returns the failure; `nil` if the user approved.
+    fileprivate mutating func ask(_ prompt: String?) -> KeychainStatus? {
+        guard canAsk, lock == .unlocked else { return KeychainStatus(KeychainStatus.interactionNotAllowed) }
+        prompts.append(prompt ?? "")
+        switch answer {
+        case .approves: return nil
+        case .cancels: return KeychainStatus(KeychainDouble.Status.userCanceled)
+        case .fails: return KeychainStatus(KeychainDouble.Status.authFailed)
+        }
+    }
+
+    fileprivate mutating func changed(_ record: KeychainRecord) -> KeychainRecord {
+        changes += 1
+        var record = record
+        record.modifiedAt = Date(timeIntervalSince1970: TimeInterval(changes))
+        return record
+    }
+}
