@@ -98,3 +98,9 @@ extension BrowserSigninError: Equatable {
         }
     }
 }
+
+extension BrowserSigninError {
+    /// The former spelling of ``noAuthenticatorProviderResponse``.
+    @available(*, deprecated, renamed: "noAuthenticatorProviderResponse")
+    public static var noAuthenticatorProviderResonse: Self { .noAuthenticatorProviderResponse }
+}

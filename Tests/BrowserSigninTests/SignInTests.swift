@@ -89,7 +89,7 @@ struct SignInTests {
         let issuer = BrowserIssuer(.init(redirect: ["code": nil, "error": code, "error_description": "Said the server."]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
         let error = await #expect(throws: OAuth2ServerError.self) { try await signin.signIn() }
-        #expect(error?.code == .init(rawValue: code) && error?.description == "Said the server.")
+        #expect(error?.code == OAuth2ServerError.Code(rawValue: code) && error?.description == "Said the server.")
         #expect(!signin.signInFlow.isAuthenticating && issuer.pages("/token").isEmpty)
     }
 

@@ -1,5 +1,5 @@
 /// An authentication method of the user: a value of the claim `amr` (RFC 8176).
-public enum AuthenticationMethod: String, Sendable, Hashable, Codable, CaseIterable, ClaimConvertable {
+public enum AuthenticationMethod: String, Sendable, Hashable, Codable, CaseIterable, ClaimConvertable, IsClaim {
     /// `face`.
     case facialRecognition = "face"
     /// `fpt`.

@@ -14,8 +14,8 @@ public protocol ClaimCollectionContainer: Sendable, Equatable, Hashable {
     /// The values, or `nil` if there is no list.
     var claimElements: [ClaimElement]? { get }
 
-    /// Parses values joined by spaces. Returns `nil` if a value is unknown.
-    static func container(claimRawValue rawValue: RawValue) -> Self?
+    /// Parses values joined by spaces and skips unknown values.
+    static func container(claimRawValue rawValue: RawValue) -> Self
 
     /// Parses values joined by spaces and skips unknown values. `nil` means that there is no list.
     static func container(text: String?) -> Self
@@ -24,52 +24,19 @@ public protocol ClaimCollectionContainer: Sendable, Equatable, Hashable {
     static func container(elements: [ClaimElement]) -> Self
 }
 
-/// One value of a ``ClaimCollection``.
-public protocol ClaimCollectionElement: Sendable, Equatable, Hashable {
-    /// The value as a word without spaces.
-    var claimWord: String { get }
-
-    /// Parses a word without spaces. Returns `nil` if the value is unknown.
-    static func element(claimWord word: String) -> Self?
-}
-
-extension ClaimCollectionElement where Self: RawRepresentable, RawValue == String {
-    /// The raw value.
-    public var claimWord: String { rawValue }
-
-    /// Returns the value with this raw value, or `nil` if there is none.
-    public static func element(claimWord word: String) -> Self? { Self(rawValue: word) }
-}
-
-extension String: ClaimCollectionElement {
-    /// The string itself.
-    public var claimWord: String { self }
-
-    /// Returns the string itself.
-    public static func element(claimWord word: String) -> String? { word }
-}
-
-extension JWTClaim: ClaimCollectionElement {}
-extension GrantType: ClaimCollectionElement {}
-extension AuthenticationMethod: ClaimCollectionElement {}
-
-extension Array: ClaimCollectionContainer where Element: ClaimCollectionElement {
+extension Array: ClaimCollectionContainer where Element: ClaimConvertable & APIRequestArgument & Hashable {
     /// The values joined by spaces.
-    public var claimRawValue: String { map(\.claimWord).joined(separator: " ") }
+    public var claimRawValue: String { map(\.stringValue).joined(separator: " ") }
 
     /// The list itself.
     public var claimElements: [Element]? { self }
 
-    /// Parses values joined by spaces. Returns `nil` if a value is unknown.
-    public static func container(claimRawValue rawValue: String) -> [Element]? {
-        let words = rawValue.whitespaceSeparated
-        let elements = words.compactMap(Element.element(claimWord:))
-        return elements.count == words.count ? elements : nil
-    }
+    /// Parses values joined by spaces and skips unknown values.
+    public static func container(claimRawValue rawValue: String) -> [Element] { container(text: rawValue) }
 
     /// Parses values joined by spaces and skips unknown values. `nil` gives an empty list.
     public static func container(text: String?) -> [Element] {
-        (text ?? "").whitespaceSeparated.compactMap(Element.element(claimWord:))
+        (text ?? "").whitespaceSeparated.compactMap(Element.convert(from:))
     }
 
     /// Returns the list itself.
@@ -83,10 +50,9 @@ extension Optional: ClaimCollectionContainer where Wrapped: ClaimCollectionConta
     /// The values, or `nil` if there is no list.
     public var claimElements: [Wrapped.ClaimElement]? { flatMap(\.claimElements) }
 
-    /// Parses values joined by spaces. Returns `.some(nil)` if there is no list, and `nil` if a value is unknown.
-    public static func container(claimRawValue rawValue: Wrapped.RawValue?) -> Wrapped?? {
-        guard let rawValue else { return .some(nil) }
-        return Wrapped.container(claimRawValue: rawValue).map(Optional.some)
+    /// Parses values joined by spaces and skips unknown values. `nil` means that there is no list.
+    public static func container(claimRawValue rawValue: Wrapped.RawValue?) -> Wrapped? {
+        rawValue.map(Wrapped.container(claimRawValue:))
     }
 
     /// Parses values joined by spaces and skips unknown values. `nil` means that there is no list.
@@ -121,11 +87,8 @@ public struct ClaimCollection<Container: ClaimCollectionContainer>: Sendable, Eq
         wrappedValue = Container.container(text: value)
     }
 
-    /// Creates a collection from values joined by spaces. Returns `nil` if a value is unknown.
-    public init?(rawValue: Container.RawValue) {
-        guard let container = Container.container(claimRawValue: rawValue) else { return nil }
-        wrappedValue = container
-    }
+    /// Creates a collection from values joined by spaces. Unknown values are skipped.
+    public init(rawValue: Container.RawValue) { wrappedValue = Container.container(claimRawValue: rawValue) }
 }
 
 extension ClaimCollection: ExpressibleByArrayLiteral {

@@ -51,6 +51,44 @@ extension JSONDecodable {
     public static var jsonDecoder: JSONDecoder { JSONDecoder() }
 }
 
+extension JSONDecodable where Self: Decodable {
+    /// Decodes a value with the type's decoder.
+    /// - Parameter userInfo: Values for the type's decoding, in addition to the decoder's own.
+    /// - Throws: `DecodingError`, and the errors of the type.
+    public init(_ data: Data, userInfo: [CodingUserInfoKey: any Sendable]? = nil) throws {
+        let decoder = Self.jsonDecoder
+        decoder.userInfo.merge(userInfo ?? [:]) { $1 }
+        self = try decoder.decode(Self.self, from: data)
+    }
+}
+
+extension CodingUserInfoKey {
+    // swift-format-ignore: NeverForceUnwrap
+    /// The settings of the API client.
+    public static let apiClientConfiguration = CodingUserInfoKey(rawValue: "apiClientConfiguration")!
+    // swift-format-ignore: NeverForceUnwrap
+    /// The settings of the client that requested a token.
+    public static let clientSettings = CodingUserInfoKey(rawValue: "clientSettings")!
+    // swift-format-ignore: NeverForceUnwrap
+    /// The context of a token.
+    public static let tokenContext = CodingUserInfoKey(rawValue: "tokenContext")!
+    // swift-format-ignore: NeverForceUnwrap
+    /// The ID of a token.
+    public static let tokenId = CodingUserInfoKey(rawValue: "tokenId")!
+}
+
+extension HasClaims where ClaimType == JWTClaim {
+    /// The parts of the user's name, from the claims `given_name`, `middle_name`, `family_name` and `nickname`.
+    public var nameComponents: PersonNameComponents {
+        var components = PersonNameComponents()
+        components.givenName = String.convert(from: payload["given_name"])
+        components.middleName = String.convert(from: payload["middle_name"])
+        components.familyName = String.convert(from: payload["family_name"])
+        components.nickname = String.convert(from: payload["nickname"])
+        return components
+    }
+}
+
 /// A type whose claims are the members of a JSON object.
 public protocol JSONClaimContainer: HasClaims, JSONDecodable {
     /// The object as received.

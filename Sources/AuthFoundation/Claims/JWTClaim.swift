@@ -1,6 +1,6 @@
 /// The name of a claim of a JSON Web Token: registered with IANA, defined by OpenID Connect, or specific to the issuer. Unknown names are
 /// ``custom(_:)``.
-public enum JWTClaim: Sendable {
+public enum JWTClaim: Codable, Sendable {
     /// `iss`.
     case issuer
     /// `sub`.

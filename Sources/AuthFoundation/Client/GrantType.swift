@@ -35,10 +35,13 @@ public enum GrantType: RawRepresentable, Codable, Hashable, Sendable, IsClaim, A
     ]
     private static let typesByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-    /// Creates the grant with this name, or ``other(_:)`` if the name is unknown.
-    public init(rawValue: String) {
-        self = Self.typesByName[rawValue] ?? .other(rawValue)
+    /// Creates the grant with this name, or ``other(_:)`` if the name is unknown. Returns `nil` for an empty name.
+    public init?(rawValue: String) {
+        guard !rawValue.isEmpty else { return nil }
+        self.init(name: rawValue)
     }
+
+    package init(name: String) { self = Self.typesByName[name] ?? .other(name) }
 
     /// The value of the parameter.
     public var rawValue: String {

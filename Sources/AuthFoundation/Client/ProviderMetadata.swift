@@ -1,6 +1,6 @@
 extension OpenIdConfiguration {
     /// The name of a member of the discovery document.
-    public enum ProviderMetadata: String, IsClaim, CodingKey, CaseIterable {
+    public enum ProviderMetadata: String, IsClaim, Codable, CodingKey, CaseIterable {
         /// `issuer`.
         case issuer
         /// `authorization_endpoint`.

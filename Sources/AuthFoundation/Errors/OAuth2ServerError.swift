@@ -20,7 +20,7 @@ public struct OAuth2ServerError: Error, Decodable, Sendable {
     ///   - description: The member `error_description`.
     ///   - additionalValues: The other members.
     public init(code: String, description: String?, additionalValues: [String: any Sendable] = [:]) {
-        self.code = Code(rawValue: code)
+        self.code = Code(name: code)
         self.description = description
         self.additionalValues = additionalValues
     }
@@ -92,10 +92,13 @@ extension OAuth2ServerError {
         ]
         private static let codesByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-        /// Creates the code with this name, or ``other(code:)`` if the name is unknown.
-        public init(rawValue: String) {
-            self = Self.codesByName[rawValue] ?? .other(code: rawValue)
+        /// Creates the code with this name, or ``other(code:)`` if the name is unknown. Returns `nil` for an empty name.
+        public init?(rawValue: String) {
+            guard !rawValue.isEmpty else { return nil }
+            self.init(name: rawValue)
         }
+
+        package init(name: String) { self = Self.codesByName[name] ?? .other(code: name) }
 
         /// The member `error`.
         public var rawValue: String {

@@ -6,13 +6,13 @@ public protocol AuthenticationFlow: Actor, UsesDelegateCollection, IDTokenValida
     associatedtype Context: AuthenticationContext
 
     /// The parameters of the current sign-in; `nil` if there is none.
-    nonisolated var context: Context? { get }
+    var context: Context? { get }
 
     /// Whether a sign-in is in progress.
-    nonisolated var isAuthenticating: Bool { get }
+    var isAuthenticating: Bool { get }
 
     /// Extra parameters for every sign-in.
-    nonisolated var additionalParameters: [String: any APIRequestArgument]? { get }
+    var additionalParameters: [String: any APIRequestArgument]? { get }
 
     /// Creates a flow.
     /// - Parameters:
@@ -50,6 +50,15 @@ extension AuthenticationFlow {
             completion()
         }
     }
+}
+
+/// A request of a flow.
+public protocol AuthenticationFlowRequest {
+    /// The flow that sends the request.
+    associatedtype Flow: AuthenticationFlow
+
+    /// The parameters of the sign-in to which the request belongs.
+    var context: Flow.Context { get }
 }
 
 /// The parameters of one sign-in.

@@ -60,7 +60,7 @@ public struct JWK: Hashable, Identifiable, Sendable {
             usage = .signature
         }
         id = json["kid"]?.stringValue
-        algorithm = json["alg"]?.stringValue.map(Algorithm.init(rawValue:))
+        algorithm = json["alg"]?.stringValue.map(Algorithm.init(name:))
         rsaModulus = type == .rsa ? json["n"]?.stringValue : nil
         rsaExponent = type == .rsa ? json["e"]?.stringValue : nil
         self.json = json

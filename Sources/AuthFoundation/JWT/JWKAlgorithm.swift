@@ -73,10 +73,36 @@ extension JWK {
         ]
         private static let algorithmsByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-        /// Creates the algorithm with this case-sensitive name, or ``other(algorithm:)`` if the name is unknown.
-        public init(rawValue: String) {
-            self = Self.algorithmsByName[rawValue] ?? .other(algorithm: rawValue)
+        /// Creates the algorithm with this case-sensitive name, or ``other(algorithm:)`` if the name is unknown. Returns `nil` for an empty
+        /// name.
+        public init?(rawValue: String) {
+            guard !rawValue.isEmpty else { return nil }
+            self.init(name: rawValue)
         }
+
+        package init(name: String) { self = Self.algorithmsByName[name] ?? .other(algorithm: name) }
+
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// `RSA1_5`; the name in Okta's SDK.
+        public static var rsa1_5: Self { .rsa15 }
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// `ECDH-ES+A128KW`; the name in Okta's SDK.
+        public static var ecdhES_a128KW: Self { .ecdhESA128KW }
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// `ECDH-ES+A192KW`; the name in Okta's SDK.
+        public static var ecdhES_a192KW: Self { .ecdhESA192KW }
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// `ECDH-ES+A256KW`; the name in Okta's SDK.
+        public static var ecdhES_a256KW: Self { .ecdhESA256KW }
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// `PBES2-HS256+A128KW`; the name in Okta's SDK.
+        public static var pbes2_HS256_A128KW: Self { .pbes2HS256A128KW }
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// `PBES2-HS384+A192KW`; the name in Okta's SDK.
+        public static var pbes2_HS384_A192KW: Self { .pbes2HS384A192KW }
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// `PBES2-HS512+A256KW`; the name in Okta's SDK.
+        public static var pbes2_HS512_A256KW: Self { .pbes2HS512A256KW }
 
         /// The name.
         public var rawValue: String {

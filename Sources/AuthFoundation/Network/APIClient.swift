@@ -41,6 +41,9 @@ public protocol APIClient: Sendable {
     /// Called after a request failed.
     func didSend(request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?)
 
+    /// Called after a request failed, before ``didSend(request:received:requestId:rateLimit:)``.
+    func didSend(request: URLRequest, received error: APIClientError)
+
     /// Called after each response, regardless of its status.
     func didSend(request: URLRequest, received response: HTTPURLResponse)
 
@@ -67,7 +70,7 @@ extension APIClient {
     public var userAgent: String { SDKVersion.userAgent }
 
     /// Decodes JSON with the type's own decoder, if it has one.
-    public func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
+    public func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)? = nil) throws -> T {
         try decodeBody(type, from: data, parsing: context)
     }
 
@@ -83,6 +86,9 @@ extension APIClient {
     public func didSend(request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?) {}
 
     /// Does nothing.
+    public func didSend(request: URLRequest, received error: APIClientError) {}
+
+    /// Does nothing.
     public func didSend(request: URLRequest, received response: HTTPURLResponse) {}
 
     /// Does nothing.
@@ -92,7 +98,7 @@ extension APIClient {
     public func shouldRetry(request: URLRequest, rateLimit: APIRateLimit) -> APIRetry { .default }
 
     /// Sends a request, with retries according to ``APIRetry``.
-    public func send<T>(_ request: URLRequest, parsing context: (any APIParsingContext)?) async throws -> APIResponse<T> {
+    public func send<T>(_ request: URLRequest, parsing context: (any APIParsingContext)? = nil) async throws -> APIResponse<T> {
         try await RequestSender(client: self).send(parsing: context, isIdempotent: request.httpMethod == "GET") { request }
     }
 }

@@ -5,7 +5,7 @@ public import FoundationNetworking
 #endif
 
 /// The method of an HTTP request.
-public enum APIRequestMethod: String, Sendable {
+public enum APIRequestMethod: String, Codable, Sendable {
     /// Reads a resource.
     case get = "GET"
     /// Deletes a resource.
@@ -21,7 +21,7 @@ public enum APIRequestMethod: String, Sendable {
 }
 
 /// The format of a body.
-public enum APIContentType: RawRepresentable, Equatable, Hashable, Sendable {
+public enum APIContentType: RawRepresentable, Codable, Equatable, Hashable, Sendable {
     /// JSON.
     case json
     /// A URL-encoded form.
@@ -32,8 +32,9 @@ public enum APIContentType: RawRepresentable, Equatable, Hashable, Sendable {
     private static let jsonType = "application/json; charset=UTF-8"
     private static let formType = "application/x-www-form-urlencoded; charset=UTF-8"
 
-    /// Creates the format for a media type, with or without parameters.
-    public init(rawValue: String) {
+    /// Creates the format for a media type, with or without parameters. Returns `nil` for an empty text.
+    public init?(rawValue: String) {
+        guard !rawValue.isEmpty else { return nil }
         let mediaType = rawValue.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
         switch mediaType {
         case "application/json": self = .json

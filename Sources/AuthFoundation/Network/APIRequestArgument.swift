@@ -40,6 +40,10 @@ extension URL: APIRequestArgument {
     public var stringValue: String { absoluteString }
 }
 
+extension JWTClaim: APIRequestArgument {}
+extension AuthenticationMethod: APIRequestArgument {}
+extension Token.Kind: APIRequestArgument {}
+
 extension JWT: APIRequestArgument {
     /// The compact form.
     public var stringValue: String { rawValue }

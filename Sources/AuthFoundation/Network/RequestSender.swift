@@ -149,6 +149,7 @@ struct RequestSender: Sendable {
     }
 
     private func report(_ error: APIClientError, request: URLRequest, response: HTTPURLResponse?) -> APIClientError {
+        client.didSend(request: request, received: error)
         client.didSend(
             request: request, received: error, requestId: response.flatMap(requestId(of:)), rateLimit: response.flatMap(APIRateLimit.init))
         return error

@@ -3,9 +3,12 @@ import Foundation
 /// The name and version of an SDK module in the `User-Agent` header.
 public struct SDKVersion: Sendable {
     /// The name of an SDK module.
-    public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+    public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The name.
         public let rawValue: String
+
+        /// The name.
+        public var description: String { rawValue }
 
         /// Creates a name, which must not contain spaces.
         public init(rawValue: String) {
@@ -36,6 +39,11 @@ public struct SDKVersion: Sendable {
     /// Name and version, separated by a slash.
     public var displayName: String { "\(name.rawValue)/\(version)" }
 
+    /// Creates the version of an SDK module.
+    public init(sdk name: Name, version: String) { self.init(name: name, version: version) }
+
+    private init(name: Name, version: String) { (self.name, self.version) = (name, version) }
+
     private static let registered = Locked<[Name: SDKVersion]>([
         .authFoundation: SDKVersion(name: .authFoundation, version: SDKVersion.current)
     ])
@@ -59,6 +67,19 @@ public struct SDKVersion: Sendable {
             return part
         }
     }
+
+    /// Adds an SDK module to the user agent, in place of a registered version of the module. Returns the module.
+    @discardableResult
+    public static func register(sdk: SDKVersion) -> SDKVersion {
+        registered.withLock { $0[sdk.name] = sdk }
+        return sdk
+    }
+
+    /// Returns the registered version of an SDK module; `nil` for none.
+    public static func version(for sdkName: Name) -> SDKVersion? { registered.withLock { $0[sdkName] } }
+
+    /// The module AuthFoundation.
+    public static var authFoundation: SDKVersion { SDKVersion(sdk: .authFoundation, version: current) }
 
     /// The name of the operating system.
     #if os(iOS)

@@ -96,14 +96,14 @@ public final class Migration: Sendable {
         for migrator in migrators.withLock({ $0 }) where migrator.needsMigration { try migrator.migrate() }
     }
 
-    /// Registers a migrator.
+    /// Registers a migrator. It runs on the thread that calls ``migrateIfNeeded()``, which an app calls from one thread only.
     public static func register(migrator: any SDKVersionMigrator) {
         migrators.withLock { $0.append(migrator) }
     }
 }
 
 /// A migrator for data that an older version stored.
-public protocol SDKVersionMigrator: Sendable {
+public protocol SDKVersionMigrator: AnyObject {
     /// Whether there is data to migrate.
     var needsMigration: Bool { get }
 

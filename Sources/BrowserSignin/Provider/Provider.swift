@@ -58,6 +58,16 @@ extension BrowserSignin {
     public typealias ProviderSource = @Sendable (BrowserSignin, WindowAnchor?, Option) async throws -> any Provider
 }
 
+extension BrowserSignin: BrowserSignin.ProviderFactory {
+    /// Creates the default browser session for one sign-in or sign-out, like ``SystemProviderFactory``.
+    /// - Throws: ``BrowserSigninError/noCompatibleAuthenticationProviders`` on a platform without a supported browser.
+    nonisolated public static func createWebAuthenticationProvider(
+        for webAuth: BrowserSignin, from window: WindowAnchor?, options: Option
+    ) async throws -> any Provider {
+        try await SystemProviderFactory.createWebAuthenticationProvider(for: webAuth, from: window, options: options)
+    }
+}
+
 /// The default browser sessions. Apple platforms use the system's web authentication session. Linux always uses the user's own browser.
 /// macOS uses the user's own browser if the redirect URI is a loopback address (RFC 8252 §7.3), as in command-line tools.
 public enum SystemProviderFactory: BrowserSignin.ProviderFactory, Sendable {

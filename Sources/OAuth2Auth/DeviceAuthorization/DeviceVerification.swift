@@ -6,7 +6,7 @@ extension DeviceAuthorizationFlow {
     /// The code and address with which the user continues on another device (RFC 8628 §3.2 and §3.3).
     /// Show the user code and the address. If ``verificationUriComplete`` is present, also show it as a QR code, next to the user code for
     /// comparison.
-    public struct Verification: Decodable, Equatable, Expires, Sendable {
+    public struct Verification: Decodable, Equatable, Expires, JSONDecodable, Sendable {
         /// The code that the user enters on the other device.
         public let userCode: String
 

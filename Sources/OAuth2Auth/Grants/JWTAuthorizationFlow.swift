@@ -4,7 +4,7 @@ public import Foundation
 /// A flow that signs in with an assertion from an issuer that the server trusts (RFC 7523 §2.1).
 /// A flow can run any number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once
 /// with `OAuth2Error.invalidContext`. Cancelling a call's task ends the call at once and revokes tokens that arrive later.
-public actor JWTAuthorizationFlow: AuthenticationFlow {
+public actor JWTAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate
 

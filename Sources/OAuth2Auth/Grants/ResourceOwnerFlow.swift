@@ -6,7 +6,7 @@ public import Foundation
 /// nothing better. `DirectAuthenticationFlow` in OktaDirectAuth supports second factors.
 /// A flow can run any number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once
 /// with `OAuth2Error.invalidContext`. Cancelling a call's task ends the call at once and revokes tokens that arrive later.
-public actor ResourceOwnerFlow: AuthenticationFlow {
+public actor ResourceOwnerFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate
 

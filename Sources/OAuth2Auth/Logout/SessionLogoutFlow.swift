@@ -32,7 +32,7 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
     nonisolated public var context: Context? { progress.context }
 
     /// Whether a sign-out is in progress.
-    public var inProgress: Bool { progress.isAuthenticating }
+    nonisolated public var inProgress: Bool { progress.isAuthenticating }
 
     /// Creates a flow and its client.
     /// - Parameters:

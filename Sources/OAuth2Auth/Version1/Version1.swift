@@ -39,6 +39,56 @@ extension SessionTokenFlow {
     }
 }
 
+extension AuthorizationCodeFlow {
+    /// Creates a flow with a client.
+    /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
+    @available(*, deprecated, message: "Set redirectUri in the client, and use init(client:additionalParameters:).")
+    public init(redirectUri: URL, additionalParameters: [String: any APIRequestArgument]?, client: OAuth2Client) throws {
+        try self.init(client: client.redirecting(to: redirectUri), additionalParameters: additionalParameters)
+    }
+}
+
+extension SessionTokenFlow {
+    /// Creates a flow with a client.
+    /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
+    @available(*, deprecated, message: "Set redirectUri in the client, and use init(client:additionalParameters:).")
+    public init(redirectUri: URL, additionalParameters: [String: any APIRequestArgument]? = nil, client: OAuth2Client) throws {
+        try self.init(client: client.redirecting(to: redirectUri), additionalParameters: additionalParameters)
+    }
+}
+
+extension SessionLogoutFlow {
+    /// Creates a flow with a client.
+    @available(*, deprecated, message: "Set logoutRedirectUri in the client, and use init(client:additionalParameters:).")
+    public init(logoutRedirectUri: URL, additionalParameters: [String: any APIRequestArgument]? = nil, client: OAuth2Client) {
+        self.init(client: client.redirecting(to: nil, afterLogout: logoutRedirectUri), additionalParameters: additionalParameters)
+    }
+}
+
+extension OAuth2Client {
+    /// Returns a flow of this client.
+    /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
+    @available(*, deprecated, message: "Use AuthorizationCodeFlow.init(client:additionalParameters:). It is removed in version 2.")
+    public func authorizationCodeFlow(redirectUri: URL, additionalParameters: [String: String]?) throws -> AuthorizationCodeFlow {
+        try AuthorizationCodeFlow(client: redirecting(to: redirectUri), additionalParameters: additionalParameters)
+    }
+
+    /// Returns a flow of this client.
+    /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
+    @available(*, deprecated, message: "Use SessionTokenFlow.init(client:additionalParameters:). It is removed in version 2.")
+    public func sessionTokenFlow(redirectUri: URL, additionalParameters: [String: String]? = nil) throws -> SessionTokenFlow {
+        try SessionTokenFlow(client: redirecting(to: redirectUri), additionalParameters: additionalParameters)
+    }
+
+    /// Returns this client, or a client with the same settings and other redirect URIs.
+    fileprivate func redirecting(to redirectUri: URL?, afterLogout logoutRedirectUri: URL? = nil) -> OAuth2Client {
+        var configuration = configuration
+        configuration.redirectUri = redirectUri ?? configuration.redirectUri
+        configuration.logoutRedirectUri = logoutRedirectUri ?? configuration.logoutRedirectUri
+        return configuration == self.configuration ? self : OAuth2Client(configuration, session: session)
+    }
+}
+
 extension DeviceAuthorizationFlow {
     /// Creates a flow and its client.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:). It is removed in version 2.")

@@ -52,4 +52,7 @@ public enum FactorType: RawRepresentable, Codable, Hashable, Sendable {
         case .unknown(let raw): raw
         }
     }
+    /// The value in the protocol.
+    @available(*, deprecated, renamed: "rawValue")
+    public var description: String { rawValue }
 }

@@ -6,19 +6,19 @@ public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
     /// A cause of the error.
     public struct ErrorCause: Codable, Hashable, Sendable {
         /// A description of the cause for the user.
-        public let errorSummary: String?
+        public var errorSummary: String?
     }
 
     /// The error code, such as `E0000004`.
-    public let errorCode: String?
+    public var errorCode: String?
     /// A description of the error for the user.
-    public let errorSummary: String?
+    public var errorSummary: String?
     /// The error code again.
-    public let errorLink: String?
+    public var errorLink: String?
     /// The ID of this response, for support by the server's operator.
-    public let errorId: String?
+    public var errorId: String?
     /// The causes of the error; may be empty.
-    public let errorCauses: [ErrorCause]?
+    public var errorCauses: [ErrorCause]?
 
     /// The HTTP status; `nil` if the value was not received as a response.
     public internal(set) var statusCode: Int?

@@ -28,7 +28,7 @@ public struct OktaAPISuccessResponse: Codable, Sendable {
     /// The links of the possible next steps.
     public let links: LinksResponse?
     /// The unmodified response body, for apps that read additional members; `nil` if the value was not received as a response.
-    public internal(set) var rawData: Data?
+    public var rawData: Data?
 
     private enum CodingKeys: String, CodingKey {
         case status, stateToken, sessionToken

@@ -63,4 +63,7 @@ public enum AuthStatus: RawRepresentable, Codable, Hashable, Sendable {
         case .unknown(let raw): raw
         }
     }
+    /// The value in the protocol.
+    @available(*, deprecated, renamed: "rawValue")
+    public var description: String { rawValue }
 }

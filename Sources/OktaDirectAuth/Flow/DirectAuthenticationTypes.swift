@@ -46,11 +46,18 @@ extension DirectAuthenticationFlow {
     }
 
     /// The purpose of a sign-in.
-    public enum Intent: String, Codable, Equatable, Sendable {
+    public enum Intent: String, Codable, Equatable, Sendable, ProvidesOAuth2Parameters {
         /// To sign in.
         case signIn
         /// To set a new password.
         case recovery
+
+        /// Returns the intent and the scope for a token request of a recovery; `nil` for other requests.
+        public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
+            guard category == .token, self == .recovery else { return nil }
+            // The token of a recovery only permits setting a new password.
+            return ["intent": "recovery", "scope": "okta.myAccount.password.manage"]
+        }
     }
 
     /// The state of a sign-in after a step.
@@ -137,12 +144,7 @@ extension DirectAuthenticationFlow {
             guard category == .token || category == .other else { return nil }
             var parameters: [String: any APIRequestArgument] = [:]
             if acrValues?.isEmpty == false { parameters["acr_values"] = $acrValues }
-            if category == .token, intent == .recovery {
-                parameters["intent"] = "recovery"
-                // The token of a recovery only permits setting a new password.
-                parameters["scope"] = "okta.myAccount.password.manage"
-            }
-            return parameters
+            return parameters.merging(intent.parameters(for: category) ?? [:]) { $1 }
         }
     }
 }

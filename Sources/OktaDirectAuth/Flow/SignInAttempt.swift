@@ -183,6 +183,6 @@ extension DirectAuthenticationFlow.MFAContext {
         let names = error.additionalValues["supported_challenge_types"]
         supportedChallengeTypes =
             ((names as? String)?.whitespaceSeparated ?? (names as? [any Sendable])?.compactMap { $0 as? String })
-            .map { $0.map(GrantType.init(rawValue:)) }
+            .map { $0.map(GrantType.init(name:)) }
     }
 }

@@ -68,6 +68,40 @@ struct ClaimsTests {
         #expect(throws: (any Error).self) { try JSON("{") }
     }
 
+    @Test("Claims, grants and content types are encoded as their names")
+    func encodedNames() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        func text(_ value: some Encodable) throws -> String { String(decoding: try encoder.encode(value), as: UTF8.self) }
+        #expect(try text([JWTClaim.subject, .custom("x")]) == #"["sub","x"]"#)
+        #expect(try text([GrantType.password]) == #"["password"]"#)
+        #expect(try text([APIContentType.other("text/csv")]) == #"["text/csv"]"#)
+        #expect(try JSONDecoder().decode([JWTClaim].self, from: Data(#"["sub","x"]"#.utf8)) == [.subject, .custom("x")])
+    }
+
+    @Test("Bytes and texts have the encodings of the published names")
+    func encodings() throws {
+        let bytes = Data([0xFB, 0xFF, 0xFE])
+        #expect(bytes.base64URLEncodedString == "-__-" && [UInt8](bytes).base64URLEncodedString == "-__-")
+        #expect(Data(base64Encoded: "-__-".base64URLDecoded) == bytes && Data(base64Encoded: "-w".base64URLDecoded) == Data([0xFB]))
+        // The digest of the empty input (FIPS 180-4).
+        let digest = try #require(Data().sha256())
+        #expect(
+            digest.map { String(format: "%02x", $0) }.joined().hasPrefix("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        )
+        #expect(String.nonce(length: 20).count == 20 && String.nonce() != String.nonce())
+        #expect(["b": "x y", "a": "ü"].percentQueryEncoded == "a=%C3%BC&b=x%20y")
+        #expect(["": ""].percentQueryEncoded == "=")
+    }
+
+    @Test("A user's name has its parts")
+    func nameComponents() throws {
+        let user = try JSONDecoder().decode(
+            UserInfo.self, from: Data(#"{"sub":"1","given_name":"Jane","family_name":"Doe","nickname":7}"#.utf8))
+        #expect(user.nameComponents.givenName == "Jane" && user.nameComponents.familyName == "Doe")
+        #expect(user.nameComponents.nickname == nil)
+    }
+
     @Test("Unknown grant types, algorithms and error codes keep their names")
     func openNames() {
         #expect(
@@ -75,7 +109,9 @@ struct ClaimsTests {
                 && GrantType.otpMFA.rawValue == "http://auth0.com/oauth/grant-type/mfa-otp")
         #expect(GrantType(rawValue: "x") == .other("x") && GrantType.other("x").rawValue == "x")
         #expect(JWK.Algorithm(rawValue: "ES256") == .es256 && JWK.Algorithm(rawValue: "X1") == .other(algorithm: "X1"))
-        #expect(OAuth2ServerError.Code(rawValue: "slow_down") == .slowDown && OAuth2ServerError.Code(rawValue: "x").rawValue == "x")
+        #expect(OAuth2ServerError.Code(rawValue: "slow_down") == .slowDown && OAuth2ServerError.Code(rawValue: "x")?.rawValue == "x")
+        #expect(GrantType(rawValue: "") == nil && JWK.Algorithm(rawValue: "") == nil)
+        #expect(OAuth2ServerError.Code(rawValue: "") == nil && APIContentType(rawValue: "") == nil)
         #expect(Set([GrantType.password, .password, .oob]).count == 2)
     }
 }

@@ -1,6 +1,6 @@
 #if canImport(Security)
 public import Foundation
-import Security
+public import Security
 
 #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
 import LocalAuthentication
@@ -9,7 +9,14 @@ import LocalAuthentication
 extension Keychain {
     /// A search for generic passwords in the Keychain.
     public struct Search: Sendable {
-        let account, service, server, accessGroup: String?
+        /// The account of the items; `nil` for every account.
+        public let account: String?
+        /// The service of the items; `nil` for every service.
+        public let service: String?
+        /// The server of the items; `nil` for every server.
+        public let server: String?
+        /// The group of apps that share the items; `nil` for every group of the app.
+        public let accessGroup: String?
 
         /// Creates a search. Parameters that are `nil` match all items.
         /// - Parameter accessGroup: The group of apps that share the items.
@@ -98,9 +105,11 @@ extension Keychain {
             /// The group of apps that share the item.
             public let accessGroup: String?
             /// The condition under which the item is readable.
-            public let accessibility: Accessibility?
+            public var accessibility: Accessibility?
             /// Whether iCloud Keychain may synchronize the item.
-            public let synchronizable: Bool?
+            public var synchronizable: Bool?
+            /// The user authentication that is required to read the item.
+            public var accessControl: SecAccessControl?
             /// The label that the user sees.
             public let label: String?
             /// The description that the user sees.

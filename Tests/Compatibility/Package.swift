@@ -14,7 +14,7 @@ let modules: [Target.Dependency] = [
 ]
 
 let package = Package(
-    name: "consumer",
+    name: "compatibility",
     platforms: [.iOS(.v17), .macOS(.v14)],
     dependencies: [.package(name: "countersign", path: "../..", traits: [])],
     targets: [

@@ -34,7 +34,7 @@ func logout(_ client: OAuth2Client, _ token: Token) async throws {
     _ = try await client.sessionLogoutFlow().start(with: .init(idToken: "a.b.c", state: "s"))
     _ = try await flow.start()
     flow.start { result in if case .failure(let error) = result { _ = error } }
-    _ = (url, flow.context?.logoutURL, await flow.inProgress)
+    _ = (url, flow.context?.logoutURL, flow.inProgress)
     await flow.cancel()
     await flow.reset()
 }
