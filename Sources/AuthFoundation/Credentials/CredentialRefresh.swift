@@ -31,9 +31,9 @@ extension Credential {
         guard isStored, let coordinator else { return }
         CredentialActor.synchronously {
             // Ignore read errors here; the refresh that follows throws them.
-            guard coordinator.tokenStorage is any SharedTokenStorage,
-                let token = try? coordinator.tokenStorage.get(token: id, prompt: nil, authenticationContext: nil)
-            else { return }
+            guard let shared = coordinator.tokenStorage as? any SharedTokenStorage, let token = try? shared.storedToken(id: id) else {
+                return
+            }
             adopt(token)
         }
     }
@@ -75,20 +75,24 @@ private struct RefreshFlight: Sendable {
         guard token == before else { return }
         guard token.refreshToken != nil else { throw OAuth2Error.missingToken(type: .refreshToken) }
         do {
-            try await store(await request(token), coordinator)
+            let new = try await request(token, lock)
+            // A process that lost the lock, such as after a suspension, must not replace a newer token of the new owner.
+            if lock?.renew() == false, try await storedToken(coordinator).isNewer(than: new) { return }
+            try await store(new, coordinator)
         } catch {
             // A process that does not use the lock may have refreshed the token.
-            if RefreshFailure(error).ending != nil, try await storedToken(coordinator) != token { return }
+            if let stored = try? await storedToken(coordinator), stored != token { return }
             throw error
         }
         await credential.store?.deliverRevocationsInBackground()
     }
 
-    private func request(_ token: Token) async throws -> Token {
+    private func request(_ token: Token, _ lock: (any RefreshLock)?) async throws -> Token {
         do {
             return try await credential.oauth2.refresh(token)
         } catch {
-            guard RefreshFailure(error).isAnswerLost else { throw error }
+            // Without the lock, another process uses the refresh token, and the server would take a second use for a theft.
+            guard RefreshFailure(error).isAnswerLost, lock?.renew() != false else { throw error }
             // Retry once without delay, because the server accepts the old refresh token only for a short time.
             return try await credential.oauth2.refresh(token)
         }
@@ -98,8 +102,8 @@ private struct RefreshFlight: Sendable {
     /// the storage is not a ``SharedTokenStorage``.
     @CredentialActor
     private func storedToken(_ coordinator: any CredentialCoordinator) throws -> Token {
-        guard credential.isStored, coordinator.tokenStorage is any SharedTokenStorage else { return credential.token }
-        let token = try coordinator.tokenStorage.get(token: credential.id, prompt: nil, authenticationContext: nil)
+        guard credential.isStored, let shared = coordinator.tokenStorage as? any SharedTokenStorage else { return credential.token }
+        let token = try shared.storedToken(id: credential.id)
         credential.adopt(token)
         return token
     }
@@ -145,6 +149,11 @@ private struct RefreshFlight: Sendable {
         if isNews, let ending = failure.ending { credential.send(.sessionEnded(credential, ending)) }
         NotificationCenter.default.post(name: .credentialRefreshFailed, object: credential, userInfo: ["error": error])
     }
+}
+
+extension Token {
+    /// Whether the server issued this token after another one of the same session.
+    func isNewer(than other: Token) -> Bool { (issuedAt ?? .distantPast) > (other.issuedAt ?? .distantPast) }
 }
 
 extension Credential {

@@ -63,8 +63,13 @@ package final class CredentialStore: CredentialCoordinator {
 
     func defaultCredential() throws -> Credential? {
         guard let id = try defaultTokenID() else { return nil }
-        // Read the storage again only if other processes can write to it, because each Keychain read may prompt the user.
-        if !(tokenStorage is any SharedTokenStorage), let credential = known[id] { return credential }
+        if let shared = tokenStorage as? any SharedTokenStorage {
+            do { return credential(for: try shared.storedToken(id: id)) } catch TokenError.tokenNotFound, KeychainError.notFound {
+                forget(id)
+                return nil
+            }
+        }
+        if let credential = known[id] { return credential }
         return try credential(id: id, prompt: nil, authenticationContext: nil)
     }
 
@@ -157,6 +162,9 @@ package final class CredentialStore: CredentialCoordinator {
     fileprivate func take(_ newToken: Token) {
         guard let credential = known[newToken.id], credential.token != newToken else { return }
         do {
+            // Another process may have refreshed the token later, while this one was suspended.
+            let shared = tokenStorage as? any SharedTokenStorage
+            if let stored = try shared?.storedToken(id: newToken.id), stored.isNewer(than: newToken) { return credential.adopt(stored) }
             try tokenStorage.replace(token: newToken.id, with: newToken, security: nil)
         } catch {
             // A credential's own refresh retries the write and throws the error.

@@ -174,6 +174,8 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         return token
     }
 
+    package func storedToken(id: String) throws -> Token { try get(token: id, prompt: nil, authenticationContext: nil) }
+
     package nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)? {
         try folder.create()
         return try VaultLock.attempt(VaultFileName.refreshLock(id), in: folder)

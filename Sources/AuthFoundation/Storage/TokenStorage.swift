@@ -124,11 +124,17 @@ package protocol SharedTokenStorage: AnyObject, TokenStorage {
     /// Returns the ids of all stored tokens. Throws if they cannot be read, so that a locked storage is not mistaken for an empty one.
     func readAllIDs() throws -> [String]
 
+    /// Returns a stored token, as the last process wrote it. The user is not asked again to unlock a token that this process has read.
+    func storedToken(id: String) throws -> Token
+
     /// Takes the refresh lock of a token. Returns `nil` if another process holds it.
     nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)?
 }
 
-/// The exclusive right to refresh a token. It ends with ``release()`` or with the process.
+/// The exclusive right to refresh a token. It ends with ``release()`` or with the process, and some kinds also after a time.
 package protocol RefreshLock: Sendable {
+    /// Extends the right. Returns `false` if another process has it now; the caller must then send and store nothing.
+    func renew() -> Bool
+
     func release()
 }

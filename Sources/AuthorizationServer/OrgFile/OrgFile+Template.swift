@@ -129,7 +129,7 @@ extension OrgFile {
             #dpop_bound_access_tokens: true # tokens are bound to a key of the app (DPoP)
             #silent_sign_in: always         # an open session signs in without a confirmation page (see SECURITY.md)
             #backchannel_logout_uri: https://app.example.com/backchannel-logout   # notified when a browser session ends
-            #apple_app_ids: [ABCDE12345.com.example.app]   # may open https redirect URIs of this server and fill in its passwords
+            #apple_app_ids: [ABCDE12345.com.example.app]   # may open https redirect URIs of this server, use its passkeys and fill in its passwords
           # A service has a secret, here from the environment variable REPORTS_SECRET.
           #- id: reports
           #  name: Nightly reports

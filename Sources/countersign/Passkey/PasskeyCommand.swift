@@ -39,7 +39,8 @@ struct PasskeyCreateCommand: AsyncParsableCommand {
         commandName: "create", abstract: "Sign in with the classic AuthN API and create a passkey in software, for development.",
         discussion: """
             The command asks for the password without showing it. If standard input is not a terminal, its first line is the password. The \
-            server must offer the factor webauthn during this sign-in. Configure it in the org file's sections passkeys and authn_api.
+            server must offer the factor webauthn during this sign-in. Configure it in the org file's sections passkeys and authn_api. The \
+            sandbox's default organization does not offer it.
 
             The private key is in a file. Any program that you run can read the file. Use the passkey with accounts for tests only.
             """)

@@ -55,6 +55,9 @@ struct DirectSignIn: Sendable {
             {
                 return try self.token(of: answered)
             }
+            if let passkeys, !offered.contains(.oobMFA), offered.contains(.webAuthnMFA) {
+                throw PasskeySigner(store: passkeys, username: username, client: client).missing
+            }
             if !offered.contains(.oobMFA) {
                 throw CommandFailure(
                     "\(issuer) requires a second factor, and this command supports none of those offered: \(offered.map(\.rawValue).joined(separator: ", ")). Sign in with `countersign sign-in browser` instead."
@@ -117,7 +120,9 @@ struct CodePrompt: Sendable {
         let isInteractive = TerminalInput.isInteractive
         if canPush && !isInteractive { return nil }
         let prompt: TerminalText =
-            canPush ? "Code of your authenticator app (leave empty for a push to your phone): " : "Code of your authenticator app: "
+            canPush
+            ? "Code of your authenticator app, or a recovery code (leave empty for a push to your phone): "
+            : "Code of your authenticator app, or a recovery code: "
         for attempt in 1... {
             guard let code = try await TerminalInput.line(prompt), !code.isEmpty else {
                 if canPush { return nil }

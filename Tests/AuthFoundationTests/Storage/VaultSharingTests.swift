@@ -131,6 +131,7 @@ private final class WatchedStorage: SharedTokenStorage {
 
     func readDefaultTokenID() throws -> String? { try vault.readDefaultTokenID() }
     func readAllIDs() throws -> [String] { try vault.readAllIDs() }
+    func storedToken(id: String) throws -> Token { try vault.storedToken(id: id) }
 
     var onFailure: (@Sendable (any Error) -> Void)? {
         get { vault.onFailure }

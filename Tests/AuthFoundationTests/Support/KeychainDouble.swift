@@ -28,6 +28,9 @@ final class KeychainDouble: Sendable {
     }
 
     private let state = Locked(State())
+    private let clock: any OAuth2Clock
+
+    init(clock: any OAuth2Clock = DeviceClock()) { self.clock = clock }
 
     var lock: Lock {
         get { state.withLock { $0.lock } }
@@ -90,7 +93,7 @@ final class KeychainDouble: Sendable {
                 }
                 guard !isTaken else { return KeychainStatus.duplicateItem }
                 guard state.isReadable(item.protection) else { return KeychainStatus.interactionNotAllowed }
-                state.items.append(Item(record: state.changed(item), group: group))
+                state.items.append(Item(record: state.changed(item, device.clock), group: group))
                 return KeychainStatus.success
             }
         }
@@ -99,8 +102,10 @@ final class KeychainDouble: Sendable {
             device.state.withLock { state in
                 let found = state.indices(query, groups)
                 guard !found.isEmpty else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
-                // The key of the attributes is available after the first unlock, whatever the item's class.
-                guard state.lock != .beforeFirstUnlock else { return .failure(KeychainStatus(KeychainStatus.interactionNotAllowed)) }
+                // The attributes are encrypted with a key of the item's class, and one unreadable item fails the whole list.
+                guard found.allSatisfy({ state.isReadable(state.items[$0].record.protection) }) else {
+                    return .failure(KeychainStatus(KeychainStatus.interactionNotAllowed))
+                }
                 return .success(
                     found.map { index in
                         var record = state.record(index)
@@ -130,10 +135,12 @@ final class KeychainDouble: Sendable {
                 for index in found {
                     var record = state.items[index].record
                     guard state.isReadable(record.protection) else { return KeychainStatus.interactionNotAllowed }
+                    // The Keychain decrypts the value to write the item again.
+                    if record.protection.accessControl != nil, context == nil, let failure = state.ask(nil) { return failure.code }
                     record.generic = changes.generic ?? record.generic
                     record.value = changes.value ?? record.value
                     record.protection = changes.protection ?? record.protection
-                    state.items[index].record = state.changed(record)
+                    state.items[index].record = state.changed(record, device.clock)
                 }
                 return KeychainStatus.success
             }
@@ -192,10 +199,11 @@ extension KeychainDouble.State {
         }
     }
 
-    fileprivate mutating func changed(_ record: KeychainRecord) -> KeychainRecord {
+    /// Sets the time of the change, which increases strictly.
+    fileprivate mutating func changed(_ record: KeychainRecord, _ clock: any OAuth2Clock) -> KeychainRecord {
         changes += 1
         var record = record
-        record.modifiedAt = Date(timeIntervalSince1970: TimeInterval(changes))
+        record.modifiedAt = clock.now.addingTimeInterval(TimeInterval(changes) / 1_000_000)
         return record
     }
 }

@@ -7,50 +7,82 @@ public enum EarlierInstallation: Sendable {
     case keep
     /// Removes the sessions at the first use after a new installation.
     ///
-    /// The storage creates the file `marker`, which the system deletes with the app. If the file is missing while the Keychain knows an
-    /// installation, the app was installed anew. An app and its extensions that share sessions must pass the same file, in the container of
-    /// their app group. An app that used an earlier version of this package keeps its sessions.
-    case remove(marker: URL)
+    /// The storage creates the file `marker`, which the system deletes with the app, and notes the file's content in the Keychain. If both
+    /// differ, the app was installed anew, and the sessions that are older than the file are removed. Sessions that iCloud Keychain
+    /// synchronizes stay. An app that used an earlier version of this package keeps its sessions.
+    ///
+    /// - An app and its extensions that share sessions must pass the same file, in the container of their app group. The system deletes this
+    ///   container with the last app of the group, so until then the sessions stay.
+    /// - An app that shares an access group with another app must name the groups whose sessions are its own. `nil` means all groups that the
+    ///   app can use.
+    case remove(marker: URL, accessGroups: [String]? = nil)
 }
 
 /// Finds out whether the app was installed anew since its sessions were stored.
 struct InstallationCheck {
     private static let service = "com.countersign.installation"
-    private static let account = "installation"
+
+    /// The content of the marker.
+    private struct Installation: Codable, Equatable {
+        let id: String
+        let startedAt: Date
+    }
 
     let keychain: any KeychainAccess
     let marker: URL
+    /// The access groups whose items belong to the app; `nil` for all.
+    let accessGroups: [String]?
     /// The services of the items that belong to an installation.
     let services: [String]
+    /// The app or extension, whose note of the installation is its own.
+    let program: String
+    let clock: any OAuth2Clock
+    let randomness: Randomness
 
     /// Removes the items of an earlier installation, and notes the current one. Throws ``KeychainError``, such as before the first unlock of
-    /// the device, and errors of the file system. After an error, nothing was removed, or the next call goes on.
+    /// the device, and errors of the file system. After an error, the next call goes on.
     func run() throws {
-        let query = KeychainQuery(service: Self.service, account: Self.account)
-        let isKnown = try !keychain.items(query).isEmpty
-        let isMarked = FileManager.default.fileExists(atPath: marker.path)
-        if isKnown, !isMarked { for service in services { try keychain.remove(KeychainQuery(service: service)) } }
-        // The file is written before the item: with the item alone, the next start would remove the sessions of this installation.
-        if !isMarked { try createMarker() }
-        if !isKnown {
-            try keychain.save(
-                KeychainRecord(
-                    service: Self.service, account: Self.account, protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly),
-                    value: Data()))
+        let noted = try keychain.items(KeychainQuery(service: Self.service, account: program)).first?.generic
+        let current = try installation()
+        guard noted != Data(current.id.utf8) else { return }
+        // Without a note, this is the first use of this version. The sessions can be those of an earlier version.
+        if noted != nil { try removeItems(before: current.startedAt) }
+        try keychain.save(
+            KeychainRecord(
+                service: Self.service, account: program, protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly),
+                generic: Data(current.id.utf8), value: Data()))
+    }
+
+    private func removeItems(before start: Date) throws {
+        for service in services {
+            for item in try keychain.items(KeychainQuery(service: service)) {
+                let isOwn = accessGroups.map { groups in item.accessGroup.map(groups.contains) ?? false } ?? true
+                guard isOwn, !item.isSynchronizable, let changed = item.modifiedAt, changed < start else { continue }
+                try keychain.remove(item.query)
+            }
         }
     }
 
-    private func createMarker() throws {
+    /// Returns the installation of the marker. Of several processes that start at the same time, one creates the file.
+    private func installation() throws -> Installation {
+        if let known = try read() { return known }
         try FileManager.default.createDirectory(at: marker.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data().write(to: marker)
-        #if canImport(Darwin)
-        // A locked device must not hide the file, and a restored backup must not contain it.
-        #if !os(macOS)
+        let new = Installation(id: randomness.identifier, startedAt: clock.now)
+        do {
+            try JSONEncoder().encode(new).write(to: marker, options: .withoutOverwriting)
+        } catch {
+            guard let known = try? read() else { throw error }
+            return known
+        }
+        #if canImport(Darwin) && !os(macOS)
+        // A locked device must not hide the file.
         try FileManager.default.setAttributes([.protectionKey: FileProtectionType.none], ofItemAtPath: marker.path)
         #endif
-        var (file, values) = (marker, URLResourceValues())
-        values.isExcludedFromBackup = true
-        try file.setResourceValues(values)
-        #endif
+        return new
+    }
+
+    private func read() throws -> Installation? {
+        guard FileManager.default.fileExists(atPath: marker.path) else { return nil }
+        return try JSONDecoder().decode(Installation.self, from: Data(contentsOf: marker))
     }
 }

@@ -6,7 +6,8 @@ package protocol KeychainAccess: Sendable {
     /// Adds an item; ``KeychainStatus/duplicateItem`` if an item has the same account, service, group and synchronization.
     func add(_ item: KeychainRecord, context: (any TokenAuthenticationContext)?) -> OSStatus
 
-    /// Returns the matching items without their values, which needs no user authentication.
+    /// Returns the matching items without their values, which needs no user authentication. While the device is locked, an item that is
+    /// readable only on an unlocked device causes ``KeychainStatus/interactionNotAllowed``.
     func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus>
 
     /// Returns the first matching item with its value.
@@ -17,7 +18,8 @@ package protocol KeychainAccess: Sendable {
         _ query: KeychainQuery, prompt: String?, context: (any TokenAuthenticationContext)?
     ) -> Result<KeychainRecord, KeychainStatus>
 
-    /// Changes the matching items. The Keychain compares and changes an item in one step.
+    /// Changes the matching items. The Keychain compares and changes an item in one step. The Keychain may ask the user to unlock an item
+    /// with access control, because it reads the item's value.
     func update(_ query: KeychainQuery, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)?) -> OSStatus
 
     /// Deletes the matching items.
@@ -66,6 +68,9 @@ package struct KeychainRecord: Sendable {
     package var value: Data?
     /// The time of the last change; `nil` before the item is stored.
     package var modifiedAt: Date?
+
+    /// The condition that matches this item only.
+    package var query: KeychainQuery { KeychainQuery(service: service, account: account, accessGroup: accessGroup) }
 
     package init(
         service: String, account: String, accessGroup: String? = nil, protection: KeychainProtection, generic: Data? = nil, value: Data?

@@ -2,10 +2,10 @@ import Foundation
 
 /// The exclusive right of a process to refresh a token, as an item of the Keychain that the processes share. A file lock in the container of
 /// an app group would be wrong on iOS, which ends an app that is suspended while it holds one. A process that was suspended or ended loses
-/// the lease after ``lifetime``.
+/// the lease after ``lifetime``. It must ``renew()`` the lease before each further request and before it stores a token.
 struct KeychainRefreshLease: RefreshLock {
     static let service = "com.countersign.refresh"
-    /// Seconds for which a lease is valid. A refresh takes less, apart from a suspended process.
+    /// Seconds for which a lease is valid. A request takes less, apart from a suspended process.
     static let lifetime: TimeInterval = 45
 
     /// The content of the item. The owner is random, so that two leases are never equal.
@@ -15,31 +15,49 @@ struct KeychainRefreshLease: RefreshLock {
     }
 
     private let keychain: any KeychainAccess
+    private let clock: any OAuth2Clock
+    private let owner: String
     private let query: KeychainQuery
+    /// The content of the item, as this process wrote it last.
+    private let content: Locked<Data>
 
     /// Takes the lease of a token; `nil` if another process has it. Throws ``KeychainError``.
     static func take(
-        _ id: String, accessGroup: String?, in keychain: any KeychainAccess, now: Date, randomness: Randomness
+        _ id: String, accessGroup: String?, in keychain: any KeychainAccess, clock: any OAuth2Clock, randomness: Randomness
     ) throws -> KeychainRefreshLease? {
-        let content = try JSONEncoder().encode(Content(owner: randomness.identifier, until: now.addingTimeInterval(lifetime)))
+        let owner = randomness.identifier
+        let query = KeychainQuery(service: service, account: id, accessGroup: accessGroup)
+        func lease(_ content: Data) -> KeychainRefreshLease {
+            KeychainRefreshLease(keychain: keychain, clock: clock, owner: owner, query: query, content: Locked(content))
+        }
+        let first = try Self.content(owner, clock)
         let item = KeychainRecord(
             service: service, account: id, accessGroup: accessGroup, protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly),
-            generic: content, value: Data())
-        let lease = KeychainRefreshLease(
-            keychain: keychain, query: KeychainQuery(service: service, account: id, accessGroup: accessGroup, generic: content))
+            generic: first, value: Data())
         let status = keychain.add(item, context: nil)
-        if status == KeychainStatus.success { return lease }
+        if status == KeychainStatus.success { return lease(first) }
         guard status == KeychainStatus.duplicateItem else { throw KeychainError.cannotSave(code: status) }
-        let all = KeychainQuery(service: service, account: id, accessGroup: accessGroup)
-        guard let held = try keychain.items(all).first, isOver(held.generic, at: now) else { return nil }
-        // Compares the old lease, so that only one of several processes replaces it.
-        var old = all
-        old.generic = held.generic
-        switch keychain.update(old, KeychainChanges(generic: content), context: nil) {
-        case KeychainStatus.success: return lease
-        case KeychainStatus.itemNotFound: return nil
-        case let other: throw KeychainError.cannotUpdate(code: other)
+        // The clock is read after the list: a lease of another process is never newer.
+        guard let held = try keychain.items(query).first, isOver(held.generic, at: clock.now) else { return nil }
+        let second = try Self.content(owner, clock)
+        return try replace(held.generic, by: second, query, keychain) ? lease(second) : nil
+    }
+
+    /// Replaces the content if it is still the old one, so that only one of several processes replaces it. Returns whether it did.
+    private static func replace(
+        _ old: Data?, by new: Data, _ query: KeychainQuery, _ keychain: any KeychainAccess
+    ) throws -> Bool {
+        var query = query
+        query.generic = old
+        switch keychain.update(query, KeychainChanges(generic: new), context: nil) {
+        case KeychainStatus.success: return true
+        case KeychainStatus.itemNotFound: return false
+        case let status: throw KeychainError.cannotUpdate(code: status)
         }
+    }
+
+    private static func content(_ owner: String, _ clock: any OAuth2Clock) throws -> Data {
+        try JSONEncoder().encode(Content(owner: owner, until: clock.now.addingTimeInterval(lifetime)))
     }
 
     /// Whether a lease has ended. A lease that ends too far in the future is of a clock that was set back.
@@ -48,8 +66,20 @@ struct KeychainRefreshLease: RefreshLock {
         return held.until <= now || held.until > now.addingTimeInterval(lifetime)
     }
 
+    func renew() -> Bool {
+        guard let new = try? Self.content(owner, clock) else { return false }
+        let old = content.withLock { $0 }
+        guard (try? Self.replace(old, by: new, query, keychain)) == true else { return false }
+        content.exchange(new)
+        return true
+    }
+
     /// Ends the lease. A lease that another process took over in the meantime stays.
-    func release() { _ = keychain.delete(query) }
+    func release() {
+        var own = query
+        own.generic = content.withLock { $0 }
+        _ = keychain.delete(own)
+    }
 }
 
 extension KeychainAccess {

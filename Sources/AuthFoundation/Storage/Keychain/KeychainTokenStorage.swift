@@ -13,10 +13,13 @@ import Foundation
 public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenStorage {
     private enum Service {
         static let tokens = "com.countersign.tokens"
+        /// The second place of protected tokens. A change of such an item would ask the user to unlock it, so a new token is added in the
+        /// other place before the old one is deleted. Of two, the later one counts.
+        static let otherTokens = "com.countersign.tokens.other"
         static let defaultToken = "com.countersign.default"
         static let revocations = "com.countersign.revocations"
         /// The items that a new installation of the app may remove.
-        static let all = [tokens, defaultToken, revocations, KeychainRefreshLease.service]
+        static let all = [tokens, otherTokens, defaultToken, revocations, KeychainRefreshLease.service]
     }
 
     private static let defaultAccount = "default"
@@ -31,7 +34,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     private nonisolated let randomness: Randomness
     /// The check for an earlier installation, until it succeeded.
     private var installation: InstallationCheck?
-    /// The last read token of each item, so that the user is not asked to unlock it again.
+    /// The last read token of each item, so that a refresh does not ask the user to unlock it again.
     private var known: [String: (modifiedAt: Date, token: Token)] = [:]
 
     #if canImport(Security)
@@ -41,23 +44,28 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         keychain = SystemKeychain()
         clock = DeviceClock()
         randomness = .system
-        installation = Self.check(earlierInstallation, keychain)
+        let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        installation = Self.check(earlierInstallation, keychain, program, clock, randomness)
     }
     #endif
 
     package nonisolated init(
-        _ keychain: any KeychainAccess, earlierInstallation: EarlierInstallation = .keep, clock: any OAuth2Clock,
-        randomness: Randomness = .system
+        _ keychain: any KeychainAccess, earlierInstallation: EarlierInstallation = .keep, program: String = "app",
+        clock: any OAuth2Clock, randomness: Randomness = .system
     ) {
         self.keychain = keychain
         self.clock = clock
         self.randomness = randomness
-        installation = Self.check(earlierInstallation, keychain)
+        installation = Self.check(earlierInstallation, keychain, program, clock, randomness)
     }
 
-    private nonisolated static func check(_ policy: EarlierInstallation, _ keychain: any KeychainAccess) -> InstallationCheck? {
-        guard case .remove(let marker) = policy else { return nil }
-        return InstallationCheck(keychain: keychain, marker: marker, services: Service.all)
+    private nonisolated static func check(
+        _ policy: EarlierInstallation, _ keychain: any KeychainAccess, _ program: String, _ clock: any OAuth2Clock, _ randomness: Randomness
+    ) -> InstallationCheck? {
+        guard case .remove(let marker, let accessGroups) = policy else { return nil }
+        return InstallationCheck(
+            keychain: keychain, marker: marker, accessGroups: accessGroups, services: Service.all, program: program, clock: clock,
+            randomness: randomness)
     }
 
     // MARK: - Default token
@@ -71,13 +79,21 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         }
     }
 
-    package func readDefaultTokenID() throws -> String? {
+    package func readDefaultTokenID() throws -> String? { try currentDefault()?.id }
+
+    /// The default items, by the id of the token that each names. There is one for each access group in which a process set a default.
+    private func defaults() throws -> [(id: String, item: KeychainRecord)] {
         try settleInstallation()
-        let query = KeychainQuery(service: Service.defaultToken, account: Self.defaultAccount)
-        guard let value = try read(query)?.value else { return nil }
-        let id = String(decoding: value, as: UTF8.self)
-        // A default without its token counts as no default.
-        return try entry(id) == nil ? nil : id
+        return try keychain.items(KeychainQuery(service: Service.defaultToken, account: Self.defaultAccount)).compactMap { item in
+            try read(item.query)?.value.map { (String(decoding: $0, as: UTF8.self), item) }
+        }
+    }
+
+    /// The default: of several, the one that was set last and whose token exists. A default without its token counts as no default.
+    private func currentDefault() throws -> (id: String, item: KeychainRecord)? {
+        try defaults().sorted { ($0.item.modifiedAt ?? .distantPast) > ($1.item.modifiedAt ?? .distantPast) }.first {
+            try entry($0.id) != nil
+        }
     }
 
     /// Sets the default token.
@@ -88,22 +104,22 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
             guard let item = try entry(id) else { throw TokenError.tokenNotFound(id: id) }
             return item
         }
-        guard try readDefaultTokenID() != id else { return }
+        let current = try currentDefault()
+        guard current?.id != id || (item != nil && current?.item.accessGroup != item?.accessGroup) else { return }
         try writeDefault(id, accessGroup: item?.accessGroup)
-        delegate?.token(storage: self, defaultChanged: id)
+        if current?.id != id { delegate?.token(storage: self, defaultChanged: id) }
     }
 
     private func writeDefault(_ id: String?, accessGroup: String?) throws {
-        let query = KeychainQuery(service: Service.defaultToken, account: Self.defaultAccount)
-        guard let id else { return try keychain.remove(query) }
-        // The default of another group would be found as well.
-        for other in try keychain.items(query) where accessGroup != nil && other.accessGroup != accessGroup {
-            try keychain.remove(KeychainQuery(service: query.service, account: query.account, accessGroup: other.accessGroup))
+        let earlier = try keychain.items(KeychainQuery(service: Service.defaultToken, account: Self.defaultAccount))
+        if let id {
+            try keychain.save(
+                KeychainRecord(
+                    service: Service.defaultToken, account: Self.defaultAccount, accessGroup: accessGroup,
+                    protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly), value: Data(id.utf8)))
         }
-        try keychain.save(
-            KeychainRecord(
-                service: Service.defaultToken, account: Self.defaultAccount, accessGroup: accessGroup,
-                protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly), value: Data(id.utf8)))
+        // Without a group, the new item is in the app's first group, whose name is not known here. The time of the change decides then.
+        for item in earlier where id == nil || (accessGroup != nil && item.accessGroup != accessGroup) { try keychain.remove(item.query) }
     }
 
     // MARK: - Tokens
@@ -118,7 +134,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     package func readAllIDs() throws -> [String] {
         try settleInstallation()
-        return try keychain.items(KeychainQuery(service: Service.tokens)).map(\.account)
+        return Array(Set(try tokenItems().map(\.account))).sorted()
     }
 
     /// Stores a new token. The first token in an empty storage becomes the default.
@@ -149,7 +165,8 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         if ids.isEmpty { delegate?.token(storage: self, defaultChanged: token.id) }
     }
 
-    /// Replaces the metadata of a stored token without unlocking the token. The metadata's id identifies the token.
+    /// Replaces the metadata of a stored token. The metadata's id identifies the token. For a token with access control, the system may ask
+    /// the user to unlock it.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``KeychainError``.
     public func setMetadata(_ metadata: Token.Metadata) throws {
         guard let found = try entry(metadata.id) else { throw TokenError.tokenNotFound(id: metadata.id) }
@@ -178,37 +195,48 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     package func replace(token id: String, with token: Token, options: KeychainOptions?) throws {
         guard token.id == id, let found = try entry(id) else { throw TokenError.cannotReplaceToken }
-        let metadata = Token.Metadata(token: token, tags: try self.metadata(for: id).tags)
-        let changes = KeychainChanges(
-            generic: try JSONEncoder().encode(metadata), value: try JSONEncoder().encode(token), protection: options?.protection)
-        try update(found, changes, context: options?.context, missing: .cannotReplaceToken)
+        let metadata = try JSONEncoder().encode(Token.Metadata(token: token, tags: try self.metadata(for: id).tags))
+        let value = try JSONEncoder().encode(token)
+        if found.protection.accessControl != nil {
+            var new = found
+            new.service = found.service == Service.tokens ? Service.otherTokens : Service.tokens
+            (new.generic, new.value, new.protection) = (metadata, value, options?.newProtection ?? found.protection)
+            try keychain.remove(new.query)
+            let status = keychain.add(new, context: options?.context)
+            guard status == KeychainStatus.success else { throw KeychainError.cannotSave(code: status) }
+            try keychain.remove(found.query)
+        } else {
+            let changes = KeychainChanges(generic: metadata, value: value, protection: options?.newProtection)
+            try update(found, changes, context: options?.context, missing: .cannotReplaceToken)
+        }
+        // The user has unlocked the old token to get the new one.
+        known[id] = try entry(id)?.modifiedAt.map { ($0, token) }
         delegate?.token(storage: self, replaced: id, with: token)
     }
 
     /// Deletes a token and its metadata. No-op if the id is unknown.
     /// - Throws: ``KeychainError``.
     public func remove(id: String) throws {
-        guard let found = try entry(id) else { return }
+        let items = try tokenItems(id)
+        guard !items.isEmpty else { return }
         let wasDefault = try readDefaultTokenID() == id
-        try keychain.remove(KeychainQuery(service: Service.tokens, account: id, accessGroup: found.accessGroup))
+        for item in items { try keychain.remove(item.query) }
         known[id] = nil
-        if wasDefault { try writeDefault(nil, accessGroup: nil) }
+        for (named, item) in try defaults() where named == id { try keychain.remove(item.query) }
         delegate?.token(storage: self, removed: id)
         if wasDefault { delegate?.token(storage: self, defaultChanged: nil) }
     }
 
-    /// Returns a stored token, as the last process wrote it. Without a prompt and an authentication, a token that was already unlocked is
-    /// not unlocked again.
+    /// Returns a stored token, as the last process wrote it. The system asks the user to unlock a token with access control.
     /// - Parameters:
     ///   - id: The id of the token.
     ///   - prompt: The text that the user sees if the token must be unlocked.
     ///   - authenticationContext: An authentication that the user has already completed.
     /// - Throws: ``KeychainError``; ``TokenFormatError`` if a newer version stored the token.
     public func get(token id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?) throws -> Token {
-        guard let found = try entry(id) else { throw KeychainError.notFound }
-        if prompt == nil, authenticationContext == nil, let known = known[id], known.modifiedAt == found.modifiedAt { return known.token }
-        let query = KeychainQuery(service: Service.tokens, account: id, accessGroup: found.accessGroup)
-        guard let item = try read(query, prompt: prompt, context: authenticationContext), let value = item.value else {
+        guard let found = try entry(id), let item = try read(found.query, prompt: prompt, context: authenticationContext),
+            let value = item.value
+        else {
             throw KeychainError.notFound
         }
         do {
@@ -223,12 +251,15 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         }
     }
 
+    package func storedToken(id: String) throws -> Token {
+        guard let found = try entry(id) else { throw KeychainError.notFound }
+        if let known = known[id], known.modifiedAt == found.modifiedAt { return known.token }
+        return try get(token: id, prompt: nil, authenticationContext: nil)
+    }
+
     package nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)? {
-        guard let found = try keychain.items(KeychainQuery(service: Service.tokens, account: id)).first else {
-            throw KeychainError.notFound
-        }
-        return try KeychainRefreshLease.take(
-            id, accessGroup: found.accessGroup, in: keychain, now: clock.now, randomness: randomness)
+        guard let found = try tokenItems(id).first else { throw KeychainError.notFound }
+        return try KeychainRefreshLease.take(id, accessGroup: found.accessGroup, in: keychain, clock: clock, randomness: randomness)
     }
 
     // MARK: - Pending revocations
@@ -239,8 +270,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         try settleInstallation()
         return try keychain.items(KeychainQuery(service: Service.revocations)).compactMap { found in
             // An unreadable revocation stays stored for a later attempt, for example if the device is locked.
-            let query = KeychainQuery(service: Service.revocations, account: found.account, accessGroup: found.accessGroup)
-            return (try? read(query)?.value).flatMap { try? JSONDecoder().decode(PendingRevocation.self, from: $0) }
+            (try? read(found.query)?.value).flatMap { try? JSONDecoder().decode(PendingRevocation.self, from: $0) }
         }
         .sorted { $0.queuedAt < $1.queuedAt }
     }
@@ -270,7 +300,13 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     private func entry(_ id: String) throws -> KeychainRecord? {
         try settleInstallation()
-        return try keychain.items(KeychainQuery(service: Service.tokens, account: id)).first
+        return try tokenItems(id).first
+    }
+
+    /// The items of a token, or of all tokens, the latest first.
+    private nonisolated func tokenItems(_ id: String? = nil) throws -> [KeychainRecord] {
+        let items = try [Service.tokens, Service.otherTokens].flatMap { try keychain.items(KeychainQuery(service: $0, account: id)) }
+        return items.sorted { ($0.modifiedAt ?? .distantPast) > ($1.modifiedAt ?? .distantPast) }
     }
 
     private func read(
@@ -286,9 +322,8 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     private func update(
         _ found: KeychainRecord, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)? = nil, missing: TokenError
     ) throws {
-        let query = KeychainQuery(service: found.service, account: found.account, accessGroup: found.accessGroup)
         known[found.account] = nil
-        switch keychain.update(query, changes, context: context) {
+        switch keychain.update(found.query, changes, context: context) {
         case KeychainStatus.success: return
         case KeychainStatus.itemNotFound: throw missing
         case let status: throw KeychainError.cannotUpdate(code: status)
@@ -325,6 +360,10 @@ package struct KeychainOptions: Sendable {
         #endif
     }
 
+    /// The protection for an existing item; `nil` if the options do not change it.
+    var newProtection: KeychainProtection? { accessibility == nil && accessControl == nil ? nil : protection }
+
+    /// The protection of a new item.
     var protection: KeychainProtection {
         KeychainProtection(accessibility ?? .afterFirstUnlockThisDeviceOnly, accessControl: accessControl)
     }

@@ -4,6 +4,9 @@ import Security
 
 /// The Keychain of the device.
 struct SystemKeychain: KeychainAccess {
+    /// The description of items with access control. Every item has an access control object, so the object does not tell.
+    private static let protectedKind = "protected token"
+
     func add(_ item: KeychainRecord, context: (any TokenAuthenticationContext)?) -> OSStatus {
         do {
             var attributes = try Self.item(item).attributes
@@ -49,8 +52,10 @@ struct SystemKeychain: KeychainAccess {
         do {
             if let control = try changes.protection.flatMap(Self.accessControl) {
                 values[kSecAttrAccessControl as String] = control
-            } else {
-                values[kSecAttrAccessible as String] = changes.protection?.accessibility.attribute
+                values[kSecAttrDescription as String] = Self.protectedKind
+            } else if let protection = changes.protection {
+                values[kSecAttrAccessible as String] = protection.accessibility.attribute
+                values[kSecAttrDescription as String] = ""
             }
         } catch {
             return error.code
@@ -72,8 +77,8 @@ struct SystemKeychain: KeychainAccess {
         let control = try accessControl(record.protection)
         return Keychain.Item(
             account: record.account, service: record.service, accessibility: control == nil ? record.protection.accessibility : nil,
-            accessGroup: record.accessGroup, accessControl: control, synchronizable: record.isSynchronizable, generic: record.generic,
-            value: record.value ?? Data())
+            accessGroup: record.accessGroup, accessControl: control, synchronizable: record.isSynchronizable,
+            description: control == nil ? nil : protectedKind, generic: record.generic, value: record.value ?? Data())
     }
 
     private static func record(_ attributes: [String: Any]) -> KeychainRecord? {
@@ -85,6 +90,10 @@ struct SystemKeychain: KeychainAccess {
             service: service, account: account, accessGroup: attributes[kSecAttrAccessGroup as String] as? String,
             protection: KeychainProtection(accessibility ?? .afterFirstUnlockThisDeviceOnly),
             generic: attributes[kSecAttrGeneric as String] as? Data, value: attributes[kSecValueData as String] as? Data)
+        if attributes[kSecAttrDescription as String] as? String == protectedKind, let control = attributes[kSecAttrAccessControl as String]
+        {
+            record.protection.accessControl = .reference(KeychainProtection.Reference(object: control as AnyObject))
+        }
         record.isSynchronizable = attributes[kSecAttrSynchronizable as String] as? Bool ?? false
         record.modifiedAt = attributes[kSecAttrModificationDate as String] as? Date
         return record

@@ -48,6 +48,9 @@ package final class VaultLock: RefreshLock {
         }
     }
 
+    /// The system keeps the lock until it is released.
+    package func renew() -> Bool { true }
+
     package func release() {
         if let open = descriptor.exchange(nil) { close(open) }
     }
