@@ -71,9 +71,11 @@ extension HasClaims {
         return value
     }
 
-    /// Returns the elements of type `T` in the list claim with this name, or `nil` if the claim is missing or not a list.
+    /// Returns the elements of type `T` in the list claim with this name, or `nil` if the claim is missing or not a list. A string is a list
+    /// of words, as in the claim `scope`.
     public func value<T: ClaimConvertable>(for name: String) -> [T]? {
-        (payload[name] as? [any Sendable])?.compactMap { T.convert(from: $0) }
+        if let text = payload[name] as? String { return text.whitespaceSeparated.compactMap { T.convert(from: $0) } }
+        return (payload[name] as? [any Sendable])?.compactMap { T.convert(from: $0) }
     }
 
     /// Returns the elements of type `T` in the list claim with this name, or `nil` if the claim is missing or not a list.

@@ -39,6 +39,17 @@ extension OAuth2Client {
         /// True, or `nil` instead of false. Configurations that were stored before this setting existed therefore decode to an equal value.
         private var bindsTokens: Bool?
 
+        /// Issuers whose tokens are accepted although ``issuerURL`` is another one: the discovery document and the ID tokens may name one of
+        /// them. Needed for an organization with a custom domain whose documents name the organization's own domain. Name only issuers of the
+        /// same operator, because each of them can then sign users in. The default is empty.
+        public var trustedIssuers: Set<URL> {
+            get { issuers ?? [] }
+            set { issuers = newValue.isEmpty ? nil : newValue }
+        }
+
+        /// `nil` instead of an empty set. Configurations that were stored before this setting existed therefore decode to an equal value.
+        private var issuers: Set<URL>?
+
         /// The issuer.
         public var baseURL: URL { issuerURL }
 

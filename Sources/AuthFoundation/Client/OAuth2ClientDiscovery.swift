@@ -14,7 +14,7 @@ extension OAuth2Client {
         return try await discoveries.value(for: url) { [self] in
             if let known = openIdConfiguration { return known }
             let document = try await DiscoveryRequest(url: url).send(to: self).result
-            try IssuerMismatchError.check(document.issuer, isExpected: configuration.issuerURL)
+            try IssuerMismatchError.check(document.issuer, isExpected: configuration.issuerURL, or: configuration.trustedIssuers)
             for endpoint in [document.tokenEndpoint, document.jwksUri, document.authorizationEndpoint]
             where !LoopbackRule.isAcceptable(endpoint) {
                 throw InsecureURLError(url: endpoint)
@@ -90,13 +90,16 @@ public struct IssuerMismatchError: Error, LocalizedError, Equatable, Sendable {
     public var errorDescription: String? {
         """
         The configuration names the issuer \(expected.absoluteString), and its discovery document is that of \(found.absoluteString). \
-        If that is the one you mean, put it into the configuration as it is written there.
+        If that is the one you mean, put it into the configuration as it is written there. If the first one is a custom domain of the same \
+        organization, add the second one to trustedIssuers.
         """
     }
 
-    /// Checks that both issuers are equal. Ignores a trailing slash, because configurations often differ in it.
-    static func check(_ found: URL, isExpected expected: URL) throws {
+    /// Checks that an issuer is the expected one, or one of `others`. Ignores a trailing slash, because configurations often differ in it.
+    static func check(_ found: URL, isExpected expected: URL, or others: Set<URL>) throws {
         func trimmed(_ url: URL) -> Substring { url.absoluteString.dropLast(url.absoluteString.hasSuffix("/") ? 1 : 0) }
-        guard trimmed(found) == trimmed(expected) else { throw IssuerMismatchError(expected: expected, found: found) }
+        guard ([expected] + others).contains(where: { trimmed($0) == trimmed(found) }) else {
+            throw IssuerMismatchError(expected: expected, found: found)
+        }
     }
 }

@@ -57,7 +57,7 @@ private struct RefreshFlight: Sendable {
 
     func run() async throws {
         do {
-            try await refresh()
+            try await BackgroundActivity.run("Refresh of a session") { try await refresh() }
         } catch {
             report(error)
             throw error

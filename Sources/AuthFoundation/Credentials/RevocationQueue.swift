@@ -59,7 +59,7 @@ extension CredentialStore {
         var removalFailure: (any Error)?
         do { if credential.coordinator != nil { try remove(credential: credential) } } catch { removalFailure = error }
         do {
-            try await credential.oauth2.revoke(token, type: type)
+            try await BackgroundActivity.run("Sign-out") { try await credential.oauth2.revoke(token, type: type) }
         } catch {
             settle(token.id, isDelivered: RefreshFailure(error).isRefusal, in: storage)
             throw removalFailure ?? error

@@ -30,7 +30,7 @@ public struct JWK: Hashable, Identifiable, Sendable {
     /// The intended use. The default is signatures.
     public let usage: Usage
 
-    /// The algorithm of the key; `nil` if the key does not name one.
+    /// The algorithm of the key. A key that does not name one has `RS256` if it is an RSA key, and otherwise `nil`.
     public let algorithm: Algorithm?
 
     /// The modulus of an RSA key in base64url; `nil` for other keys.
@@ -60,7 +60,8 @@ public struct JWK: Hashable, Identifiable, Sendable {
             usage = .signature
         }
         id = json["kid"]?.stringValue
-        algorithm = json["alg"]?.stringValue.map(Algorithm.init(name:))
+        // Only a statement: the signature is verified with the algorithm of the token.
+        algorithm = json["alg"]?.stringValue.map(Algorithm.init(name:)) ?? (type == .rsa ? .rs256 : nil)
         rsaModulus = type == .rsa ? json["n"]?.stringValue : nil
         rsaExponent = type == .rsa ? json["e"]?.stringValue : nil
         self.json = json

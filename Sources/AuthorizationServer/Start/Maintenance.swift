@@ -55,7 +55,8 @@ struct Maintenance: Sendable {
             var removed = 0
             var last = Self.batch
             while isRemoving, last == Self.batch, !Task.isCancelled {
-                last = try await engine.removeExpired(now: context.now, limit: Self.batch)
+                // The time of each step: after the clock was set back, a later time would remove valid records.
+                last = try await engine.removeExpired(now: clock.now, limit: Self.batch)
                 removed += last
             }
             if removed > 0 { logger.info("expired records removed", metadata: ["count": .stringConvertible(removed)]) }

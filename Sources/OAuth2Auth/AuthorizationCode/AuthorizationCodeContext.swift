@@ -14,6 +14,17 @@ extension AuthorizationCodeFlow {
         /// Asks for the credentials and for consent.
         case loginAndConsent = "login consent"
 
+        /// Creates a prompt from the parameter's value, in any letter case. Returns `nil` if the value is unknown.
+        public init?(rawValue: String) {
+            switch rawValue.lowercased() {
+            case "none": self = .none
+            case "consent": self = .consent
+            case "login": self = .login
+            case "login consent": self = .loginAndConsent
+            default: return nil
+            }
+        }
+
         /// Creates a prompt from the parameter's value, whose words may be in any order. Returns `nil` if the value is unknown.
         init?(words value: String) {
             self.init(rawValue: value.split(separator: " ").sorted(by: >).joined(separator: " "))

@@ -11,6 +11,11 @@ extension FileManager {
     public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? { stub() }
 }
 
+@available(iOS 8.2, tvOS 9.0, visionOS 1.0, watchOS 2.0, *)
+extension ProcessInfo {
+    public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) { stub() }
+}
+
 @available(iOS 13.0, macOS 10.15, tvOS 13.0, visionOS 1.0, watchOS 6.0, *)
 extension URLSession {
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) { stub() }

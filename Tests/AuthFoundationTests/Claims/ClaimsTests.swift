@@ -94,6 +94,21 @@ struct ClaimsTests {
         #expect(["": ""].percentQueryEncoded == "=")
     }
 
+    @Test("A claim with words is a list of words if it is read as a list")
+    func words() throws {
+        let user = try JSONDecoder().decode(UserInfo.self, from: Data(#"{"sub":"1","scp":"openid profile","amr":["pwd"]}"#.utf8))
+        #expect(user["scp"] as [String]? == ["openid", "profile"] && user["amr"] as [String]? == ["pwd"])
+        #expect(user["scp"] as String? == "openid profile" && user["missing"] as [String]? == nil)
+    }
+
+    @Test("A key for RSA without an algorithm states RS256, and other keys state none")
+    func keyAlgorithms() throws {
+        func key(_ text: String) throws -> JWK { try JSONDecoder().decode(JWK.self, from: Data(text.utf8)) }
+        #expect(try key(#"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#).algorithm == .rs256)
+        #expect(try key(#"{"kty":"RSA","alg":"PS256","n":"AQAB","e":"AQAB"}"#).algorithm == .ps256)
+        #expect(try key(#"{"kty":"EC","crv":"P-256","x":"AQAB","y":"AQAB"}"#).algorithm == nil)
+    }
+
     @Test("A user's name has its parts")
     func nameComponents() throws {
         let user = try JSONDecoder().decode(

@@ -36,6 +36,23 @@ struct DiscoveryTrustTests {
         #expect(try await issuer.client.openIdConfiguration().issuer.absoluteString == ScriptedIssuer.base + "/")
     }
 
+    @Test("A discovery document of another issuer is accepted if the configuration trusts this issuer, and stored settings keep the trust")
+    func trustedIssuers() async throws {
+        let session = ScriptedIssuer()
+        session.on("/.well-known/openid-configuration") { _, _ in document(issuer: "https://honest.example.com") }
+        var configuration = try OAuth2Client.Configuration.fixture
+        configuration.trustedIssuers = [try url("https://honest.example.com/")]
+        let stored = try JSONDecoder().decode(OAuth2Client.Configuration.self, from: JSONEncoder().encode(configuration))
+        #expect(stored == configuration)
+        let client = OAuth2Client(stored, session: session)
+        #expect(try await client.openIdConfiguration().issuer.absoluteString == "https://honest.example.com")
+        configuration.trustedIssuers = [try url("https://other.example.com")]
+        let other = OAuth2Client(configuration, session: session)
+        await #expect(throws: IssuerMismatchError.self) { try await other.openIdConfiguration() }
+        configuration.trustedIssuers = []
+        #expect(try configuration == .fixture)
+    }
+
     @Test("The Date header of a cached response is not used as the server's time")
     func ignoresDateOfCachedAnswer() async throws {
         let issuer = try IssuerFixture()

@@ -3,15 +3,15 @@ import Foundation
 
 /// Type-checks the client modules and the examples for Apple's platforms on Linux; see Tests/AppleStubs/README.md.
 ///
-/// `apple-check ROOT OUTPUT PACKAGE EXAMPLES [PLATFORM…]`: the project's folder, a folder for compiled modules, and the descriptions of both
-/// packages. Without a platform, all are checked, and the planted faults.
+/// `apple-check ROOT OUTPUT PACKAGE EXAMPLES COMPATIBILITY [PLATFORM…]`: the project's folder, a folder for compiled modules, and the
+/// descriptions of the packages. Without a platform, all are checked, and the planted faults.
 @main
 struct AppleCheck {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count >= 5 else { exit(with: "use scripts/apple-check") }
+        guard arguments.count >= 6 else { exit(with: "use scripts/apple-check") }
         let root = URL(filePath: arguments[1])
-        let named = arguments.dropFirst(5).map { Platform(rawValue: $0) }
+        let named = arguments.dropFirst(6).map { Platform(rawValue: $0) }
         guard !named.contains(nil) else {
             exit(with: "the platforms are \(Platform.allCases.map(\.rawValue).joined(separator: ", "))")
         }
@@ -19,7 +19,7 @@ struct AppleCheck {
         try? FileManager.default.removeItem(at: output)
         let check = Check(
             root: root, stubs: try Stubs(folder: root.appending(path: "Tests/AppleStubs")),
-            modules: try modules(arguments[3], arguments[4]), compiler: Compiler(common: otherModules(root), output: output))
+            modules: try modules(Array(arguments[3...5])), compiler: Compiler(common: otherModules(root), output: output))
         var failures: [String] = []
         for platform in named.isEmpty ? Platform.allCases : named.compactMap(\.self) {
             for system in try check.systems(of: platform) {
@@ -41,11 +41,11 @@ struct AppleCheck {
         "OAuthWire", "ResourceServer", "ServerHTTP", "SignInPages", "Store", "StorePostgreSQL", "StoreSQLite", "WebAuthn", "countersign",
     ]
 
-    private static func modules(_ package: String, _ examples: String) throws -> [Module] {
+    private static func modules(_ packages: [String]) throws -> [Module] {
         func isLibrary(_ target: PackageDescription.Target) -> Bool {
-            target.type == "library" && !server.contains(target.name) && !target.name.hasSuffix("TestSupport")
+            target.type == "library" && !server.contains(target.name) && !target.name.hasSuffix("TestSupport") && target.name != "Swift5App"
         }
-        return try [package, examples].flatMap { try PackageDescription(file: $0).modules(where: isLibrary) }.map { module in
+        return try packages.flatMap { try PackageDescription(file: $0).modules(where: isLibrary) }.map { module in
             var module = module
             if terminal.contains(module.name) { module.platforms = [.macOS] }
             return module
