@@ -4,14 +4,15 @@ import Foundation
 /// Type-checks the client modules and the examples for Apple's platforms on Linux; see Tests/AppleStubs/README.md.
 ///
 /// `apple-check ROOT OUTPUT PACKAGE EXAMPLES COMPATIBILITY [PLATFORM…]`: the project's folder, a folder for compiled modules, and the
-/// descriptions of the packages. Without a platform, all are checked, and the planted faults.
+/// descriptions of the packages. Without a platform, all are checked, and the planted faults; with `faults`, only these.
 @main
 struct AppleCheck {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count >= 6 else { exit(with: "use scripts/apple-check") }
         let root = URL(filePath: arguments[1])
-        let named = arguments.dropFirst(6).map { Platform(rawValue: $0) }
+        let isAboutFaults = arguments.dropFirst(6).elementsEqual(["faults"])
+        let named = isAboutFaults ? [] : arguments.dropFirst(6).map { Platform(rawValue: $0) }
         guard !named.contains(nil) else {
             exit(with: "the platforms are \(Platform.allCases.map(\.rawValue).joined(separator: ", "))")
         }
@@ -21,7 +22,7 @@ struct AppleCheck {
             root: root, stubs: try Stubs(folder: root.appending(path: "Tests/AppleStubs")),
             modules: try modules(Array(arguments[3...5])), compiler: Compiler(common: otherModules(root), output: output))
         var failures: [String] = []
-        for platform in named.isEmpty ? Platform.allCases : named.compactMap(\.self) {
+        for platform in isAboutFaults ? [] : named.isEmpty ? Platform.allCases : named.compactMap(\.self) {
             for system in try check.systems(of: platform) {
                 let messages = try await check.messages(on: system)
                 print("\(system): \(messages.isEmpty ? "ok" : "\(messages.count) modules do not compile")")
@@ -48,9 +49,13 @@ struct AppleCheck {
         return try packages.flatMap { try PackageDescription(file: $0).modules(where: isLibrary) }.map { module in
             var module = module
             if terminal.contains(module.name) { module.platforms = [.macOS] }
+            if module.name == appCode { (module.hasFeatures, module.platforms) = (false, [.iOS, .macOS]) }
             return module
         }
     }
+
+    /// Code of an app that uses the client modules.
+    private static let appCode = "Swift6App"
 
     /// The modules of programs in a terminal.
     private static let terminal: Set<String> = ["TerminalKit", "AppArguments"]

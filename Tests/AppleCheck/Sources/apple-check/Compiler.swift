@@ -59,7 +59,7 @@ actor Compiler {
                 "-package-name", module.isStub ? "apple" : "countersign", "-emit-module-path",
                 home.appending(path: "\(module.name).swiftmodule").path,
                 "-diagnostic-style", "llvm",
-            ] + (module.isStub ? [] : Self.features) + folders.flatMap { ["-I", $0.path] } + common + files
+            ] + (module.isStub || !module.hasFeatures ? [] : Self.features) + folders.flatMap { ["-I", $0.path] } + common + files
         let (status, output) = try await Self.execute(arguments)
         let messages = Self.ownMessages(output)
         let isGood = status == 0 && (module.isStub || !messages.contains("warning:"))

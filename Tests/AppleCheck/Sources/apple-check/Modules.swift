@@ -12,6 +12,8 @@ struct Module: Sendable {
     var isStub = false
     /// Whether SwiftPM would generate `Bundle.module`.
     var hasResources = false
+    /// Whether the module has the language features of Package.swift. App code does not.
+    var hasFeatures = true
 }
 
 /// The output of `swift package describe --type json`.
