@@ -41,7 +41,7 @@ extension SessionTokenFlow {
 
 extension AuthorizationCodeFlow {
     /// Creates a flow with a client.
-    /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
+    /// - Throws: `OAuth2Error` if the client lacks a setting that the flow needs.
     @available(*, deprecated, message: "Set redirectUri in the client, and use init(client:additionalParameters:).")
     public init(redirectUri: URL, additionalParameters: [String: any APIRequestArgument]?, client: OAuth2Client) throws {
         try self.init(client: client.redirecting(to: redirectUri), additionalParameters: additionalParameters)
@@ -50,7 +50,7 @@ extension AuthorizationCodeFlow {
 
 extension SessionTokenFlow {
     /// Creates a flow with a client.
-    /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
+    /// - Throws: `OAuth2Error` if the client lacks a setting that the flow needs.
     @available(*, deprecated, message: "Set redirectUri in the client, and use init(client:additionalParameters:).")
     public init(redirectUri: URL, additionalParameters: [String: any APIRequestArgument]? = nil, client: OAuth2Client) throws {
         try self.init(client: client.redirecting(to: redirectUri), additionalParameters: additionalParameters)
@@ -67,14 +67,14 @@ extension SessionLogoutFlow {
 
 extension OAuth2Client {
     /// Returns a flow of this client.
-    /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
+    /// - Throws: `OAuth2Error` if the client lacks a setting that the flow needs.
     @available(*, deprecated, message: "Use AuthorizationCodeFlow.init(client:additionalParameters:). It is removed in version 2.")
     public func authorizationCodeFlow(redirectUri: URL, additionalParameters: [String: String]?) throws -> AuthorizationCodeFlow {
         try AuthorizationCodeFlow(client: redirecting(to: redirectUri), additionalParameters: additionalParameters)
     }
 
     /// Returns a flow of this client.
-    /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
+    /// - Throws: `OAuth2Error` if the client lacks a setting that the flow needs.
     @available(*, deprecated, message: "Use SessionTokenFlow.init(client:additionalParameters:). It is removed in version 2.")
     public func sessionTokenFlow(redirectUri: URL, additionalParameters: [String: String]? = nil) throws -> SessionTokenFlow {
         try SessionTokenFlow(client: redirecting(to: redirectUri), additionalParameters: additionalParameters)
