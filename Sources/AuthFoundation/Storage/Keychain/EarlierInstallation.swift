@@ -40,7 +40,7 @@ struct InstallationCheck {
     let randomness: Randomness
 
     /// Removes the items of an earlier installation, and notes the current one. Throws ``KeychainError``, such as before the first unlock of
-    /// the device, and errors of the file system. After an error, the next call goes on.
+    /// the device, and errors of the file system. After an error, the next call removes the rest.
     func run() throws {
         let noted = try keychain.items(KeychainQuery(service: Self.service, account: program)).first?.generic
         let current = try installation()
