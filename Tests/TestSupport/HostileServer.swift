@@ -16,11 +16,15 @@ public final class HostileServer: Sendable {
         let head: [UInt8]
         let piece: [UInt8]
         let isDripping: Bool
+        var isSilent = false
         /// The maximum number of bytes per connection.
         var limit = 512 << 20
 
         /// Sends bytes and closes the connection.
         public static func bytes(_ text: String) -> Answer { Answer(head: Array(text.utf8), piece: [], isDripping: false) }
+
+        /// Sends nothing, until the client closes the connection.
+        public static let silence = Answer(head: [], piece: [], isDripping: false, isSilent: true)
 
         /// Sends a head and then repeats the same piece, at most 512 MiB.
         public static func endless(_ head: String, _ piece: [UInt8] = [UInt8](repeating: 0x20, count: 65_536)) -> Answer {
@@ -54,6 +58,7 @@ public final class HostileServer: Sendable {
     /// The port on which the server listens.
     public let port: Int
     private let descriptor: Int32
+    private let isOpen = Locked(true)
     private let state: Locked<(heads: [String], sent: Int, open: Int)>
 
     /// The requests that arrived, without their bodies.
@@ -83,7 +88,7 @@ public final class HostileServer: Sendable {
         port = socket.port
         let state = Locked((heads: [String](), sent: 0, open: 0))
         self.state = state
-        Thread.detachNewThread {
+        Thread.detachNewThread { [isOpen] in
             while case let connection = accept(descriptor, nil, nil), connection >= 0 {
                 state.withLock { $0.open += 1 }
                 Thread.detachNewThread {
@@ -91,13 +96,16 @@ public final class HostileServer: Sendable {
                     state.withLock { $0.open -= 1 }
                 }
             }
+            // Only this thread closes the descriptor. Otherwise the system could give its number to another server, whose connections this
+            // thread would then accept.
+            isOpen.withLock {
+                $0 = false
+                ListeningSocket.close(descriptor)
+            }
         }
     }
 
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        ListeningSocket.close(descriptor)
-    }
+    deinit { isOpen.withLock { if $0 { shutdown(descriptor, Int32(SHUT_RDWR)) } } }
 
     private static func serve(
         _ connection: Int32, _ state: Locked<(heads: [String], sent: Int, open: Int)>, _ answer: @Sendable (String) -> Answer
@@ -112,8 +120,8 @@ public final class HostileServer: Sendable {
         guard send(answer.head, on: connection, state) else { return }
         guard !answer.piece.isEmpty else {
             // The rest of the request is read before the connection closes; otherwise the system resets it, and the answer may be lost.
-            shutdown(connection, Int32(SHUT_WR))
-            var limit = timeval(tv_sec: 5, tv_usec: 0)
+            if !answer.isSilent { shutdown(connection, Int32(SHUT_WR)) }
+            var limit = timeval(tv_sec: answer.isSilent ? 120 : 5, tv_usec: 0)
             setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
             while recv(connection, &buffer, buffer.count, 0) > 0 {}
             return
