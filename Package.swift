@@ -322,9 +322,8 @@ let package = Package(
         .testTarget(
             name: "IdentityCoreTests",
             dependencies: [
-                "AuthnAPI", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages", "Store", "StoreSQLite",
-                "JOSE",
-                "TestSupport",
+                "AuthnAPI", "CountersignSandbox", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages",
+                "Store", "StoreSQLite", "JOSE", "TestSupport", "WebAuthn",
             ],
             exclude: ["SignIn/Exploration/Explore.swift"], swiftSettings: strict),
         .testTarget(

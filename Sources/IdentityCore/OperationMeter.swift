@@ -12,6 +12,8 @@ final class OperationMeter: Sendable {
         case passwordHash
         /// JSON decoding and encoding of records.
         case decode, encode
+        /// The check of a passkey's answer with one public key.
+        case signature
     }
 
     /// The meter of this task; `nil` outside tests.

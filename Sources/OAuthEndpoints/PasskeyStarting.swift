@@ -49,6 +49,7 @@ extension Engine {
             } else if !admitted.application.assignment.includes(account.standIn.value) {
                 start.obstacle = "user is not assigned to the application"
             }
+            start.decoyNumber = start.obstacle == nil ? nil : account.decoy.number
             return start
         }
     }
@@ -82,7 +83,8 @@ extension Engine {
         let challenge = PasskeyChallenge(
             secret: Base64URL.encode(try environment.random.bytes(32)), credentials: target.passkeys.map(\.id),
             requiresUserVerification: target.mustVerifyUser,
-            expiresAt: min(now.addingTimeInterval(PasskeyChallenge.lifetime), next.expiresAt))
+            expiresAt: min(now.addingTimeInterval(PasskeyChallenge.lifetime), next.expiresAt),
+            standIns: target.passkeys.isEmpty ? PasskeyStandIns(credentials: start.decoyCredentials.count, decoy: start.decoyNumber) : nil)
         // The newest challenge replaces an earlier one of the same sign-in.
         var changes: [Change] = next.passkeyChallenge.map { [.close(.passkeyChallenge, digest: TicketDigest(of: $0.secret))] } ?? []
         next.passkeyChallenge = challenge

@@ -74,12 +74,12 @@ package struct AuthenticationVerifier: Sendable {
         guard userVerification != .required || data.flags.contains(.userVerified) else { throw .userNotVerified }
         // Step 18.
         try data.checkBackupFlags()
-        // Step 19.
-        guard data.flags.contains(.backupEligible) == passkey.isBackupEligible else { throw .backupEligibilityChanged }
-        // Step 21.
+        // Step 21. It precedes step 19, so that the time of a wrong answer does not depend on the stored passkey.
         let publicKey: COSEPublicKey
         do throws(COSEKeyError) { publicKey = try COSEPublicKey(passkey.publicKey) } catch { throw .publicKey(error) }
         guard publicKey.isValidSignature(response.signature, for: data.bytes + clientData.hash) else { throw .signature }
+        // Step 19.
+        guard data.flags.contains(.backupEligible) == passkey.isBackupEligible else { throw .backupEligibilityChanged }
         // Step 22.
         let counts = data.signCount != 0 || passkey.signCount != 0
         let hasIncreased = !counts || data.signCount > passkey.signCount

@@ -90,6 +90,8 @@ package struct ChallengeStart: Sendable {
     package var decoy: Decoy?
     /// The credential id that the response names if the user has no passkey; `nil` after the first factor.
     package var decoyCredentials: [String] = []
+    /// The ``Decoy/number`` of the account that replaces an unknown one; `nil` if the user can sign in.
+    package var decoyNumber: Int?
 
     package init(stored: StoredTransaction, user: StoredUser, type: String) {
         (transaction, version, self.user, self.type) = (stored.value, stored.version, user, type)

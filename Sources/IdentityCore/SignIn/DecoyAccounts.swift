@@ -26,14 +26,19 @@ final class DecoyAccounts: Sendable {
     func decoy(for login: String, derivedKeys: DerivedKeys) throws -> Decoy {
         OperationMeter.note(.hmac)
         let digest = Array(HMAC<SHA256>.authenticationCode(for: Data(User.key(forLogin: login).utf8), using: derivedKeys.decoys))
-        let (factors, apps, devices) = Self.profiles[Int(digest[1]) % Self.profiles.count]
+        return try decoy(number: Int(digest[1]) << 8 | Int(digest[0]))
+    }
+
+    /// Returns the decoy with a number; see ``Decoy/number``.
+    func decoy(number: Int) throws -> Decoy {
+        let (factors, apps, devices) = Self.profiles[(number >> 8 & 0xFF) % Self.profiles.count]
         let templates = try made()
         return Decoy(
-            id: "decoy-\(digest[0])", factorCount: factors, appCount: apps, deviceCount: devices, user: templates.user, app: templates.app,
+            number: number, factorCount: factors, appCount: apps, deviceCount: devices, user: templates.user, app: templates.app,
             device: templates.device)
     }
 
-    /// Returns the ids of one or two credentials that do not exist, always the same for a user name. Their number and lengths differ, as
+    /// Returns the ids of one to four credentials that do not exist, always the same for a user name. Their number and lengths differ, as
     /// those of passkeys do.
     func credentials(of login: String, derivedKeys: DerivedKeys) -> [String] {
         func digest(_ number: Int) -> [UInt8] {
@@ -41,10 +46,13 @@ final class DecoyAccounts: Sendable {
             return Array(HMAC<SHA512>.authenticationCode(for: name, using: derivedKeys.decoys))
         }
         let choice = digest(0)
-        return (1...(choice[0] % 4 == 0 ? 2 : 1)).map { number in
+        return (1...Self.credentialCounts[Int(choice[0]) % Self.credentialCounts.count]).map { number in
             Base64URL.encode(digest(number).prefix(Self.credentialLengths[Int(choice[number]) % Self.credentialLengths.count]))
         }
     }
+
+    /// Usual numbers of a user's passkeys.
+    private static let credentialCounts = [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4]
 
     /// Usual numbers of bytes of a credential's id.
     private static let credentialLengths = [16, 20, 20, 32, 32, 48, 64]
@@ -75,11 +83,13 @@ final class DecoyAccounts: Sendable {
 
 /// The account that replaces an unknown user name.
 package struct Decoy: Sendable {
-    /// One of 256 ids, which bounds the number of records for unknown names.
-    let id: String
+    /// Selects the decoy. The low byte is the number in its id, and the next byte chooses its factors.
+    package let number: Int
     let factorCount: Int
     let appCount: Int
     let deviceCount: Int
+    /// One of 256 ids, which bounds the number of records for unknown names.
+    var id: String { "decoy-\(number & 0xFF)" }
     /// The id of the user that replaces an unknown one.
     var standInID: String { DecoyAccounts.standInID }
     fileprivate let user: Record
@@ -100,9 +110,11 @@ package struct Decoy: Sendable {
         try decodeFactors()
         for _ in 0..<deviceCount {
             _ = try view.record(.device, id: id)
-            _ = try Device(device)
+            try decodeDevice()
         }
     }
+
+    fileprivate func decodeDevice() throws { _ = try Device(device) }
 
     /// Returns the record that a failure writes. `version` is the version of the record to replace; 0 for the first one.
     fileprivate func record(holding user: StoredUser, version: Int64) throws -> Record {
@@ -151,6 +163,17 @@ extension Engine {
 }
 
 extension Engine {
+    /// Decodes the account of a decoy in a sign-in of an unknown name, with the same work as for a user's account. Returns the user that
+    /// replaces the unknown one.
+    ///
+    /// - Parameter number: The decoy's ``Decoy/number``.
+    package func decodeDecoy(_ number: Int) throws -> User {
+        let decoy = try decoys.decoy(number: number)
+        try decoy.decodeFactors()
+        for _ in 0..<decoy.deviceCount { try decoy.decodeDevice() }
+        return try decoy.decodeUser().value
+    }
+
     /// Returns the ids of credentials that a response names for a user without a passkey, and for an unknown name.
     package func decoyCredentials(of login: String, in snapshot: OrgSnapshot) -> [String] {
         decoys.credentials(of: login, derivedKeys: snapshot.derivedKeys)

@@ -41,7 +41,8 @@ struct TypedCode: Sendable, Redacted {
             return try UserGrant(request: request, user: person, authentication: authentication, scopes: scopes ?? next.scopes)
                 .issue(afterProof: writes, engine)
         case .tryAgain(let refusal), .refused(let refusal):
-            return .refused(refusal, writes, userID: next.userID, isGuess: true)
+            // A first factor has the same events as that of an unknown name.
+            return .refused(refusal, writes, userID: token == nil ? nil : next.userID, isGuess: true)
         case .factorRequired(let kinds):
             guard let token else {
                 // The sign-in started with this code, so it needs a new mfa_token.

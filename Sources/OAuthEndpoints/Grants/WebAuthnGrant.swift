@@ -11,11 +11,12 @@ struct WebAuthnGrant: GrantHandler {
 
     private enum Answer: Sendable {
         case known(PasskeyAnswer)
-        /// The user does not exist or cannot use the application.
-        case unknown(StoredTransaction)
+        /// The user does not exist or cannot use the application. The decoy has the same work as a user.
+        case unknown(StoredTransaction, PasskeyVerifier, PasskeyAssertion, decoy: User)
     }
 
     private let answer: Answer
+    private let policy: PasswordPolicy
     private let now: Date
 
     static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
@@ -26,7 +27,7 @@ struct WebAuthnGrant: GrantHandler {
         let scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
         let assertion = try PasskeyAssertion(request)
         let view = reading.view
-        now = request.context.now
+        (now, policy) = (request.context.now, request.snapshot.passwordPolicy)
         guard let challenge = assertion.challenge,
             case (let stored, .fresh)? = try view.transaction(.passkeyChallenge, secret: challenge, now: now),
             stored.value.applicationID == request.application.id, stored.value.server == request.server.id, stored.value.end == nil
@@ -36,7 +37,10 @@ struct WebAuthnGrant: GrantHandler {
                 .invalidGrant, "The challenge is of a second factor. Use it with its mfa_token.", reason: "webauthn: second factor")
         }
         guard let user = try stored.value.userID.flatMap({ try view.record(.user, id: $0) }).map(StoredUser.init) else {
-            answer = .unknown(stored)
+            let open = stored.value.passkeyChallenge
+            let decoy = try reading.engine.decodeDecoy(open?.standIns?.decoy ?? 0)
+            let verifier = PasskeyVerifier(snapshot: request.snapshot, challenge: open, enrollments: [], now: now)
+            answer = .unknown(stored, verifier, assertion, decoy: decoy)
             return
         }
         answer = .known(
@@ -54,7 +58,8 @@ struct WebAuthnGrant: GrantHandler {
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         switch answer {
         case .known(let answer): return try answer.decide(engine)
-        case .unknown(let stored):
+        case .unknown(let stored, let verifier, let assertion, let decoy):
+            _ = verifier.verify(.assertion(assertion), of: decoy, policy: policy)
             let (next, outcome, effects) = stored.value.step(
                 .judged(.passkey, .possession, methods: [], .failed, nil), now: now)
             guard case .refused(let refusal) = outcome else { throw Refusal.overTransaction }

@@ -293,8 +293,13 @@ struct OfferPageTests {
         }
     }
 
-    @Test("A session keeps the proof of its last recovery code, and loses it when a list of another sign-in replaces the used one")
-    func proofOfReplacedList() async throws {
+    /// The reasons why a proof by a recovery code no longer counts.
+    private enum LostProof: CaseIterable { case replaced, turnedOff }
+
+    @Test(
+        "A session keeps the proof of its last recovery code until another list replaces the used one, or codes are off, also for devices",
+        arguments: LostProof.allCases)
+    private func lostProof(_ loss: LostProof) async throws {
         try await Self.with(passkeys: nil, codes: SavedCodesPolicy(count: 4, isOffered: false)) { server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
             func grant() async throws -> [String] {
@@ -308,13 +313,28 @@ struct OfferPageTests {
                 _ = try Self.app.code(try await browser.submit(page, "recovery-code", ["code": code]))
                 return browser
             }
+            /// Returns whether the browser may allow a device without another proof.
+            func canAllowDevice(_ browser: WireBrowser) async throws -> Bool {
+                let (_, userCode) = try await WireDevice(server.wire, id: Self.app.id).begin()
+                return try await browser.enter(userCode).body.contains("Continue only if you have the device with you")
+            }
             var browsers: [WireBrowser] = []
             for code in try await grant() { browsers.append(try await use(code)) }
-            _ = try Self.app.code(try await Self.app.begin(try #require(browsers.last)))
-            _ = try await grant()
+            let last = try #require(browsers.last)
+            _ = try Self.app.code(try await Self.app.begin(last))
+            #expect(try await canAllowDevice(last))
+            switch loss {
+            case .replaced: _ = try await grant()
+            case .turnedOff:
+                var definition = PushOrganization(savedCodes: nil).definition(origin: RunningServer.origin)
+                definition.savedCodes = nil
+                _ = try await server.engine.apply(definition, context: RequestContext(now: server.clock.now, requestID: "apply"))
+            }
             for browser in browsers {
                 let page = try await Self.app.begin(browser)
-                #expect(page.body.contains("Use a recovery code"))
+                #expect(page.status == 200 && page["Location"] == nil, "\(page.status)")
+                #expect(page.body.contains("Use a recovery code") == (loss == .replaced))
+                #expect(try await !canAllowDevice(browser))
             }
         }
     }

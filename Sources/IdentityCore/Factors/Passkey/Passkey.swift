@@ -147,9 +147,13 @@ package struct PasskeyChallenge: Sendable, Equatable, Codable {
     package var credentials: [String]?
     package var requiresUserVerification: Bool
     package var expiresAt: Date
+    /// What the answer is checked against if the sign-in has no passkey; `nil` in a sign-in with passkeys.
+    package var standIns: PasskeyStandIns?
 
-    package init(secret: String, credentials: [String]?, requiresUserVerification: Bool, expiresAt: Date) {
-        (self.secret, self.credentials) = (secret, credentials)
+    package init(
+        secret: String, credentials: [String]?, requiresUserVerification: Bool, expiresAt: Date, standIns: PasskeyStandIns? = nil
+    ) {
+        (self.secret, self.credentials, self.standIns) = (secret, credentials, standIns)
         (self.requiresUserVerification, self.expiresAt) = (requiresUserVerification, expiresAt)
     }
 
@@ -160,3 +164,14 @@ package struct PasskeyChallenge: Sendable, Equatable, Codable {
 }
 
 extension PasskeyAssertion: Redacted {}
+
+/// The work that replaces the check of an answer in a sign-in without a passkey, so that its time does not tell whether the user name exists
+/// or has passkeys.
+package struct PasskeyStandIns: Sendable, Equatable, Codable {
+    /// The number of signature checks: that of the credentials in the response.
+    package var credentials: Int
+    /// The ``Decoy/number`` of the account that is read in place of the user's; `nil` if the user can sign in.
+    package var decoy: Int?
+
+    package init(credentials: Int, decoy: Int?) { (self.credentials, self.decoy) = (credentials, decoy) }
+}

@@ -1,3 +1,4 @@
+internal import Crypto
 package import Foundation
 package import JOSE
 internal import Store
@@ -40,6 +41,7 @@ package struct PasskeyVerifier: FactorVerifier {
         var reason: WebAuthnError?
         for enrollment in enrollments where enrollment.userID == user.id && challenge.credentials?.contains(enrollment.id) != false {
             guard let passkey = enrollment.passkey, assertion.credentialID.map({ $0 == passkey.credential.id }) ?? true else { continue }
+            OperationMeter.note(.signature)
             do throws(WebAuthnError) {
                 let verified = try verifier.verify(
                     AuthenticationResponse(id: passkey.credential.id, assertion), challenge: bytes, requested: [],
@@ -52,7 +54,33 @@ package struct PasskeyVerifier: FactorVerifier {
                 if reason == nil || error != .signature { reason = error }
             }
         }
+        if reason == nil {
+            for _ in 0..<(challenge.standIns?.credentials ?? 0) {
+                OperationMeter.note(.signature)
+                let passkey = StoredPasskey(standInFor: verifier.relyingParty.id)
+                // The result does not matter: a stand-in proves nothing.
+                _ = try? verifier.verify(
+                    AuthenticationResponse(id: passkey.id, assertion), challenge: bytes, requested: [], passkey: passkey,
+                    account: .identified(userHandle: user.passkeyHandle))
+            }
+        }
         return .rejected(reason.map { "passkey: \($0)" } ?? "the user has no such passkey")
+    }
+}
+
+extension StoredPasskey {
+    private static let standInKey: [UInt8] = {
+        let coordinates = P256.Signing.PrivateKey().publicKey.rawRepresentation
+        // A COSE key (RFC 9052 section 7): kty 2, alg -7, crv 1, x, y.
+        return [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + coordinates.prefix(32) + [0x22, 0x58, 0x20]
+            + coordinates.suffix(32)
+    }()
+
+    /// Creates a passkey whose private key does not exist.
+    fileprivate init(standInFor relyingPartyID: String) {
+        self.init(
+            id: [0], relyingPartyID: relyingPartyID, publicKey: Self.standInKey, aaguid: .zero, transports: [], isDiscoverable: nil,
+            isBackupEligible: true, isBackedUp: true, signCount: 0, isUserVerificationInitialized: true, createdAt: .distantPast)
     }
 }
 
