@@ -20,6 +20,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         var isStored = false
         var isRemoved = false
         var automaticRefresh: Task<Void, Never>?
+        var lock = CredentialLockState()
     }
 
     /// The client that sends the credential's requests.
@@ -32,9 +33,10 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
     let refreshes = SingleFlight<String, Void>()
     let userInfoRequests = SingleFlight<String, UserInfo>(endsWhenAbandoned: true)
 
-    /// The current tokens.
+    /// The current tokens. Those of a locked credential contain no secrets; see ``isLocked``.
     public var token: Token {
-        state.withLock { $0.token }
+        lockIfAbsent()
+        return state.withLock { $0.token }
     }
 
     /// Creates a credential for a token, stored or not. The token's context contains the client's configuration.
@@ -98,7 +100,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         state.withLock { state in
             guard !state.isRemoved else { return }
             state.isStored = true
-            guard token != state.token else { return }
+            guard !state.lock.isLocked, token != state.token else { return }
             state.token = token
             state.session = .active
         }

@@ -8,10 +8,10 @@ public import Foundation
 extension Credential {
     /// Adds the current access token to a request, even if the token is expired. A token that is bound to a key
     /// (``OAuth2Client/Configuration/usesDPoP``) is sent with a proof for one request. The request must already have its method and URL. If
-    /// the key is missing, the request gets no authorization and a ``Event/storageFailed(_:)`` is sent.
+    /// the key is missing or the credential is locked, the request gets no authorization and a ``Event/storageFailed(_:)`` is sent.
     /// - Parameter request: The request, whose headers `Authorization` and `DPoP` are replaced.
     public func authorize(request: inout URLRequest) {
-        do { try oauth2.authorize(&request, with: token) } catch { send(.storageFailed(error)) }
+        do { try authorize(now: &request) } catch { send(.storageFailed(error)) }
     }
 
     /// Adds an access token to a request. Refreshes the token first if needed. Never throws: if the refresh fails, the old token is used
@@ -26,12 +26,16 @@ extension Credential {
     /// Returns a copy of a request with an access token, which is refreshed first if needed. A throwing variant of ``authorize(_:)``.
     /// - Parameter request: The request, whose headers `Authorization` and `DPoP` are replaced.
     /// - Throws: The errors of ``refresh()``, if a refresh was needed; ``DPoPError`` with ``DPoPError/Code/keyLost`` if the token is bound
-    ///   to a key that is no longer on this device.
+    ///   to a key that is no longer on this device; ``CredentialLockedError``.
     public func authorizing(_ request: URLRequest) async throws -> URLRequest {
         try await refreshIfNeeded()
         var request = request
-        try oauth2.authorize(&request, with: token)
+        try authorize(now: &request)
         return request
+    }
+
+    private func authorize(now request: inout URLRequest) throws {
+        try oauth2.authorize(&request, with: try unlockedToken())
     }
 
     /// Returns the request to send again, if the resource server rejected the first one because its proof lacks a nonce (RFC 9449 §9). The
@@ -56,7 +60,7 @@ extension Credential {
             response.header(DPoPNonce.header) != DPoPNonce.proved(in: request)
         else { return nil }
         var again = request
-        try oauth2.authorize(&again, with: token)
+        try authorize(now: &again)
         return again
     }
 }

@@ -64,6 +64,11 @@ extension Credential {
             schedule.failures = 0
             return
         }
+        // A locked credential has no refresh token. The retries begin again when it is unlocked.
+        guard !isLocked else {
+            schedule.failures = 1
+            return
+        }
         do {
             try await refresh()
             schedule.failures = 0

@@ -10,8 +10,9 @@ extension Credential {
     /// A failure keeps the old token. It sends ``Event/refreshFailed(_:_:)``, and ``sessionState`` shows the consequence. If the failure
     /// ends the session (`invalid_grant` or a lost DPoP key), ``Event/sessionEnded(_:_:)`` follows.
     /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no refresh token; ``CredentialError/missingCoordinator`` if the credential
-    ///   was removed; network, server and storage errors; `CancellationError`.
+    ///   was removed; ``CredentialLockedError``; network, server and storage errors; `CancellationError`.
     public func refresh() async throws {
+        try requireUnlocked()
         try await refreshes.value(for: id) { [self] in try await RefreshFlight(credential: self).run() }
     }
 
@@ -20,6 +21,7 @@ extension Credential {
     ///   call. A token with unknown expiry is not refreshed.
     /// - Throws: The errors of ``refresh()``.
     public func refreshIfNeeded(graceInterval: TimeInterval = Credential.refreshGraceInterval) async throws {
+        try requireUnlocked()
         guard needsRefresh(within: graceInterval) else { return }
         takeOverStoredToken()
         guard needsRefresh(within: graceInterval) else { return }
@@ -56,6 +58,7 @@ private struct RefreshFlight: Sendable {
     let credential: Credential
 
     func run() async throws {
+        defer { credential.forgetTokenIfLocked() }
         do {
             try await BackgroundActivity.run("Refresh of a session") { try await refresh() }
         } catch {

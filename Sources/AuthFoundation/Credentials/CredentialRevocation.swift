@@ -8,9 +8,11 @@ extension Credential {
     /// After a temporary failure, the revocation stays stored, encrypted like a token. It is retried by the next
     /// ``store(_:tags:security:)``, by the next ``refresh()`` of any credential, and by ``deliverPendingRevocations()``. Until then the
     /// tokens stay valid at the server. After 90 days the revocation is discarded.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind (then nothing changes); network or server errors
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind, or ``CredentialLockedError`` (then
+    ///   nothing changes); network or server errors
     ///   after the local removal; storage errors.
     public func revoke(type: Token.RevokeType = .all) async throws {
+        try requireUnlocked()
         guard type.endsSession(of: token), let store else {
             try await oauth2.revoke(token, type: type)
             return

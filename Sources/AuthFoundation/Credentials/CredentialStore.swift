@@ -63,6 +63,7 @@ package final class CredentialStore: CredentialCoordinator {
 
     func defaultCredential() throws -> Credential? {
         guard let id = try defaultTokenID() else { return nil }
+        if let locked = locked(id) { return locked }
         if let shared = tokenStorage as? any SharedTokenStorage {
             do { return credential(for: try shared.storedToken(id: id)) } catch TokenError.tokenNotFound, KeychainError.notFound {
                 forget(id)
@@ -76,6 +77,7 @@ package final class CredentialStore: CredentialCoordinator {
     func credential(
         id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?
     ) throws -> Credential? {
+        if let locked = locked(id) { return locked }
         do {
             return credential(for: try tokenStorage.get(token: id, prompt: prompt, authenticationContext: authenticationContext))
         } catch TokenError.tokenNotFound {
@@ -85,6 +87,12 @@ package final class CredentialStore: CredentialCoordinator {
             if case KeychainError.notFound = error { return nil }
             throw error
         }
+    }
+
+    /// A locked credential is returned without a read, which would ask the user.
+    private func locked(_ id: String) -> Credential? {
+        guard let credential = known[id], credential.isLocked else { return nil }
+        return credential
     }
 
     func credentials(
@@ -208,7 +216,7 @@ extension CredentialStore: CredentialDataSourceDelegate {
 }
 
 /// Posts asynchronously, because observers must not run while the credentials are locked.
-private func postOnMainActor(_ name: Notification.Name, _ credential: Credential?) {
+func postOnMainActor(_ name: Notification.Name, _ credential: Credential?) {
     Task { @MainActor in
         NotificationCenter.default.post(name: name, object: credential)
     }

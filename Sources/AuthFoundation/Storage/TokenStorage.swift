@@ -127,8 +127,20 @@ package protocol SharedTokenStorage: AnyObject, TokenStorage {
     /// Returns a stored token, as the last process wrote it. The user is not asked again to unlock a token that this process has read.
     func storedToken(id: String) throws -> Token
 
+    /// Whether reading the token asks the user, such as for biometrics.
+    func asksUser(forToken id: String) throws -> Bool
+
+    /// Removes the copy of a token that this process keeps in memory.
+    func forgetToken(id: String)
+
     /// Takes the refresh lock of a token. Returns `nil` if another process holds it.
     nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)?
+}
+
+extension SharedTokenStorage {
+    package func asksUser(forToken id: String) throws -> Bool { false }
+
+    package func forgetToken(id: String) {}
 }
 
 /// The exclusive right to refresh a token. It ends with ``release()`` or with the process, and some kinds also after a time.

@@ -91,6 +91,16 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
         }
     }
 
+    /// The token of a locked credential: who is signed in, without the tokens that give access.
+    var withoutSecrets: Token { Token(withoutSecretsOf: self) }
+
+    private init(withoutSecretsOf token: Token) {
+        (id, issuedAt, tokenType, expiresIn) = (token.id, token.issuedAt, token.tokenType, token.expiresIn)
+        (accessToken, idToken, context) = ("", token.idToken, token.context)
+        let kept: [TokenClaim] = [.tokenType, .expiresIn, .scope, .idToken]
+        json = .object((token.json.objectValue ?? [:]).filter { member in kept.contains { $0.rawValue == member.key } })
+    }
+
     /// Returns the token of a refresh, with this token's id and the members that the refresh response omits.
     func replaced(by newer: Token) throws -> Token {
         var members = json.objectValue ?? [:]

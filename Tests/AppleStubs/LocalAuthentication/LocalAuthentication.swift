@@ -7,6 +7,8 @@ internal func stub(_ name: StaticString = #function) -> Never { preconditionFail
 open class LAContext: NSObject {
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool { stub() }
 
+    open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool { stub() }
+
     @available(iOS 11.0, macOS 10.13.2, visionOS 1.0, watchOS 11.0, *)
     open var biometryType: LABiometryType { stub() }
 

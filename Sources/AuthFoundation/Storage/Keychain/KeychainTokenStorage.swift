@@ -257,6 +257,10 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         return try get(token: id, prompt: nil, authenticationContext: nil)
     }
 
+    package func asksUser(forToken id: String) throws -> Bool { try entry(id)?.protection.accessControl != nil }
+
+    package func forgetToken(id: String) { known[id] = nil }
+
     package nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)? {
         guard let found = try tokenItems(id).first else { throw KeychainError.notFound }
         return try KeychainRefreshLease.take(id, accessGroup: found.accessGroup, in: keychain, clock: clock, randomness: randomness)

@@ -1,0 +1,219 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Locked credentials")
+struct CredentialLockTests {
+    private struct Refused: Error {}
+
+    private let clock = ManualClock()
+    private let device: KeychainDouble
+    private let issuer: ScriptedIssuer
+    private let instant: Locked<ContinuousClock.Instant>
+    private let background: AppBackground
+    private let request: URLRequest
+
+    init() throws {
+        device = KeychainDouble(clock: clock)
+        issuer = ScriptedIssuer(clock: clock)
+        let instant = Locked(ContinuousClock.now)
+        self.instant = instant
+        background = AppBackground { instant.withLock { $0 } }
+        request = URLRequest(url: try url("https://api.example.com/messages"))
+    }
+
+    /// Runs a test with a stored session, whose Keychain item asks the user or not.
+    private func with(
+        asksUser: Bool = false, _ policy: Credential.LockPolicy? = nil, _ body: (Credential, KeychainTokenStorage) async throws -> Void
+    ) async throws {
+        let storage = KeychainTokenStorage(KeychainDouble.App(device: device), clock: clock)
+        try await AppBackground.$ofTask.withValue(background) {
+            try await Credential.withStorage(storage, session: issuer, clock: clock) {
+                let options = KeychainOptions(accessControl: asksUser ? .flags(1) : nil)
+                try CredentialActor.synchronously {
+                    try storage.add(token: .fixture(issuedAt: clock.now), metadata: nil, options: options)
+                }
+                let credential = try #require(try Credential.with(id: "session-1"))
+                credential.lockPolicy = policy
+                try await body(credential, storage)
+            }
+        }
+    }
+
+    private func wait(_ seconds: Double) { instant.withLock { $0 += .seconds(seconds) } }
+
+    private func memory(of credential: Credential) -> String {
+        var text = ""
+        dump(credential.state.withLock { $0.token }, to: &text)
+        return text + "\(credential.token.json)" + credential.token.accessToken + (credential.token.refreshToken ?? "")
+    }
+
+    @Test("A locked credential contains no access and refresh token, authorizes nothing, refreshes nothing, and says who is signed in")
+    func locked() async throws {
+        try await with { credential, _ in
+            #expect(memory(of: credential).contains("refresh-1"))
+            #expect(credential.lock() && credential.isLocked)
+            #expect(!memory(of: credential).contains("refresh-1") && !memory(of: credential).contains("access-1"))
+            let idToken = try Token.fixture(issuedAt: clock.now).idToken
+            #expect(credential.token.id == "session-1" && credential.token.idToken == idToken)
+            await #expect(throws: CredentialLockedError()) { try await credential.authorizing(request) }
+            await #expect(throws: CredentialLockedError()) { try await credential.refresh() }
+            await #expect(throws: CredentialLockedError()) { try await credential.refreshIfNeeded() }
+            await #expect(throws: CredentialLockedError()) { try await credential.revoke() }
+            var unsigned = request
+            await credential.authorize(&unsigned)
+            #expect(unsigned.value(forHTTPHeaderField: "Authorization") == nil)
+            #expect(Credential.default === credential)
+            #expect(try Credential.with(id: "session-1") === credential)
+        }
+    }
+
+    @Test("Unlocking verifies the user with the given text, and makes the tokens usable again")
+    func unlocks() async throws {
+        try await with(.init(prompt: "See your messages")) { credential, _ in
+            credential.lock()
+            let prompts = Locked<[String]>([])
+            try await credential.unlock { prompt in prompts.withLock { $0.append(prompt) } }
+            #expect(!credential.isLocked && prompts.withLock { $0 } == ["See your messages"])
+            #expect(try await credential.authorizing(request).value(forHTTPHeaderField: "Authorization") == "Bearer access-1")
+            try await credential.unlock { _ in throw Refused() }
+        }
+    }
+
+    @Test("A user who is not verified does not unlock the credential")
+    func notVerified() async throws {
+        try await with { credential, _ in
+            credential.lock()
+            await #expect(throws: Refused.self) { try await credential.unlock { _ in throw Refused() } }
+            #expect(credential.isLocked)
+            #if os(Linux)
+            await #expect(throws: CredentialLockedError()) { try await credential.unlock() }
+            #endif
+            #expect(credential.isLocked)
+        }
+    }
+
+    @Test("If the stored token has access control, the system asks the user once to unlock it, and a cancelled prompt leaves it locked")
+    func accessControl() async throws {
+        try await with(asksUser: true) { credential, _ in
+            let before = device.prompts.count
+            credential.lock()
+            _ = try (Credential.loadDefault(), Credential.with(id: "session-1"))
+            #expect(device.prompts.count == before)
+            device.answer = .cancels
+            await #expect(throws: KeychainError.self) { try await credential.unlock(prompt: "Open") { _ in throw Refused() } }
+            #expect(credential.isLocked)
+            device.answer = .approves
+            try await credential.unlock(prompt: "Open") { _ in throw Refused() }
+            #expect(!credential.isLocked && device.prompts.suffix(2) == ["Open", "Open"])
+        }
+    }
+
+    @Test("The storage keeps no unlocked token in memory while the credential is locked")
+    func forgotten() async throws {
+        try await with(asksUser: true) { credential, storage in
+            let before = device.prompts.count
+            _ = try CredentialActor.synchronously { try storage.storedToken(id: "session-1") }
+            #expect(device.prompts.count == before)
+            credential.lock()
+            device.answer = .cancels
+            #expect(throws: KeychainError.self) {
+                try CredentialActor.synchronously { try storage.storedToken(id: "session-1") }
+            }
+        }
+    }
+
+    @Test("After the limit in the background, the credential is locked, and before the limit it is not", arguments: [299.0, 300])
+    func background(seconds: Double) async throws {
+        try await with(.init(backgroundLimit: 300)) { credential, _ in
+            background.enter()
+            #expect(!credential.isLocked)
+            wait(seconds)
+            background.leave()
+            #expect(credential.isLocked == (seconds >= 300))
+        }
+    }
+
+    @Test("Work in the background gets no token after the limit, and with the limit 0 none at all", arguments: [0.0, 60])
+    func inBackground(limit: Double) async throws {
+        try await with(.init(backgroundLimit: limit)) { credential, _ in
+            background.enter()
+            #expect((credential.token.accessToken == "") == (limit == 0))
+            wait(limit)
+            await #expect(throws: CredentialLockedError()) { try await credential.authorizing(request) }
+            #expect(credential.token.accessToken == "" && credential.isLocked)
+        }
+    }
+
+    @Test("Times in the background are not added, and without a policy no time locks the credential")
+    func separateTimes() async throws {
+        try await with(.init(backgroundLimit: 60)) { credential, _ in
+            for _ in 0..<3 {
+                background.enter()
+                wait(40)
+                background.leave()
+                wait(40)
+            }
+            #expect(!credential.isLocked)
+            credential.lockPolicy = nil
+            background.enter()
+            wait(100_000)
+            background.leave()
+            #expect(!credential.isLocked)
+        }
+    }
+
+    @Test("An unlock that began before the app entered the background does not unlock")
+    func unlockAcrossBackground() async throws {
+        try await with(.init(backgroundLimit: 0)) { credential, _ in
+            credential.lock()
+            await #expect(throws: CredentialLockedError()) { try await credential.unlock { _ in background.enter() } }
+            background.leave()
+            #expect(credential.isLocked)
+        }
+    }
+
+    @Test("A refresh that is underway when the credential is locked stores its token, and the credential stays locked")
+    func refreshUnderway() async throws {
+        try await with { credential, storage in
+            issuer.on("/v1/token") { _, _ in
+                credential.lock()
+                return .tokens("access-2", refresh: "refresh-2")
+            }
+            try await credential.refresh()
+            #expect(credential.isLocked && !memory(of: credential).contains("access-2"))
+            try await credential.unlock { _ in }
+            #expect(credential.token.refreshToken == "refresh-2")
+        }
+    }
+
+    @Test("A locked credential can be removed, and a credential that is not stored cannot be locked")
+    func removed() async throws {
+        try await with { credential, _ in
+            credential.lock()
+            try credential.remove()
+            #expect(Credential.allIDs.isEmpty)
+            await #expect(throws: CredentialError.missingCoordinator) { try await credential.unlock { _ in } }
+            let loose = try await Credential(token: .fixture(id: "loose"))
+            #expect(!loose.lock() && loose.token.accessToken == "access-1")
+        }
+    }
+
+    @Test("The file storage locks and unlocks a credential too")
+    func files() async throws {
+        let folder = TemporaryFolder()
+        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: issuer, clock: clock) {
+            let credential = try Credential.store(.fixture(issuedAt: clock.now))
+            credential.lock()
+            #expect(credential.token.accessToken == "" && Credential.default === credential)
+            try await credential.unlock { _ in }
+            #expect(credential.token.accessToken == "access-1")
+        }
+    }
+}
