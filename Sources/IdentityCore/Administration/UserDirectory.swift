@@ -17,7 +17,7 @@ package struct UserOverview: Sendable {
         package var kind: FactorKind
         package var status: Enrollment.Status
         package var createdAt: Date
-        /// The name of the phone, or the masked number or mail address; `nil` for none.
+        /// The name of the phone or passkey, the masked number or mail address, or the number of unused recovery codes; `nil` for none.
         package var label: String?
     }
 
@@ -75,7 +75,8 @@ extension Engine {
                 let device = try enrollment.push.flatMap { try view.record(.device, id: $0.deviceID) }.map(Device.init)
                 return UserOverview.Factor(
                     kind: enrollment.factor, status: enrollment.status, createdAt: enrollment.createdAt,
-                    label: device?.profile["displayName"] ?? enrollment.sentCode?.destination.masked)
+                    label: device?.profile["displayName"] ?? enrollment.sentCode?.destination.masked ?? enrollment.passkey?.name
+                        ?? enrollment.savedCodes.map { "\($0.remaining) unused" })
             }
             let sessions = try view.records(.session, where: "user", is: id, limit: 1_000).map(Session.init)
                 .filter { !$0.isOver(for: user, now: now) }

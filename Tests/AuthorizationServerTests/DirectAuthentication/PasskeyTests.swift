@@ -88,6 +88,15 @@ struct PasskeyTests {
         }
     }
 
+    @Test("An administrator sees the name of a passkey")
+    func overview() async throws {
+        try await PushServer.with(Self.organization) { server in
+            _ = try await Scene(server)
+            let found = try await server.engine.overview(of: PushOrganization.jane, now: server.clock.now)
+            #expect(found?.factors.map(\.label) == ["Phone"])
+        }
+    }
+
     @Test("A second factor by a passkey starts at both endpoints, and its response names the user's passkeys", arguments: [false, true])
     func secondFactor(isSwiftSpelling: Bool) async throws {
         try await PushServer.with(Self.organization) { server in

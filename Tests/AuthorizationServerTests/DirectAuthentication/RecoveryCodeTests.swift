@@ -35,6 +35,8 @@ struct RecoveryCodeTests {
             let typed = " " + codes[1].uppercased().replacing("-", with: " ").replacing("0", with: "O").replacing("1", with: "l")
             #expect(try await Self.finish(client, typed).status == 200)
             #expect(try await Self.finish(client, codes[2].replacing("-", with: "")).status == 200)
+            let found = try await server.engine.overview(of: PushOrganization.jane, now: server.clock.now)
+            #expect(found?.factors.map(\.label) == ["1 unused"])
         }
     }
 
