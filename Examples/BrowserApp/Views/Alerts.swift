@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import Interface
 internal import SwiftUI
 internal import Wording

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import Interface
 public import SwiftUI
 internal import Wording
@@ -36,8 +36,8 @@ public struct AuthView: View {
         }
         .whenActive { [viewModel] in await viewModel.didBecomeActive() }
         .alerts(of: viewModel) { $0.tokenInfo == nil && $0.userInfo == nil }
-        .fullScreenCover(item: $viewModel.tokenInfo) { TokenInfoView(tokenInfo: $0).alerts(of: viewModel) }
-        .fullScreenCover(item: $viewModel.userInfo) { UserInfoView(userInfo: $0).alerts(of: viewModel) }
+        .cover(item: $viewModel.tokenInfo) { TokenInfoView(tokenInfo: $0).alerts(of: viewModel) }
+        .cover(item: $viewModel.userInfo) { UserInfoView(userInfo: $0).alerts(of: viewModel) }
     }
 
     private var authButton: some View {

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import Interface
 internal import SwiftUI
 internal import Wording
@@ -49,9 +49,9 @@ private struct InfoView: View {
                         .frame(maxWidth: .infinity, alignment: .leading)
                 }
             }
-            .background(Color(UIColor.systemGroupedBackground))
+            .background(Color.groupedBackground)
             .navigationTitle(title)
-            .navigationBarTitleDisplayMode(.inline)
+            .inlineTitle()
         }
     }
 }

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import Interface
 internal import SwiftUI
 internal import Wording
@@ -25,7 +25,7 @@ struct ActionForm: View {
                 .padding()
             }
             .navigationTitle(viewModel.openAction?.title ?? "")
-            .navigationBarTitleDisplayMode(.inline)
+            .inlineTitle()
             .toolbar {
                 ToolbarItem(placement: .cancellationAction) { Button(words("Close")) { viewModel.closeForm() } }
             }
@@ -73,14 +73,12 @@ private struct FieldView: View {
                 TextField(field.label, text: $text)
                     .textFieldStyle(.roundedBorder)
                     .textContentType(contentType)
-                    .keyboardType(keyboard)
-                    .textInputAutocapitalization(.never)
-                    .autocorrectionDisabled()
+                    .typed(on: keyboard)
             }
         }
     }
 
-    private var contentType: UITextContentType? {
+    private var contentType: FieldContent? {
         switch field.id {
         case "code", "next": .oneTimeCode
         case "new", "again": .newPassword
@@ -91,12 +89,12 @@ private struct FieldView: View {
         }
     }
 
-    private var keyboard: UIKeyboardType {
+    private var keyboard: FieldKeyboard {
         switch field.id {
-        case "code", "next": .numberPad
-        case "number": .phonePad
-        case "username": .emailAddress
-        default: .default
+        case "code", "next": .digits
+        case "number": .phone
+        case "username": .email
+        default: .usual
         }
     }
 }

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import Interface
 public import SwiftUI
 internal import Wording
@@ -51,7 +51,7 @@ public struct ClassicView: View {
             } close: {
                 $0.closeForm()
             }
-        ) { ActionForm(viewModel: viewModel) }
+        ) { ActionForm(viewModel: viewModel).sized() }
         // An open form shows the error itself.
         .alert(
             words("Error"),
@@ -79,10 +79,8 @@ private struct SignInForm: View {
     var body: some View {
         TextField(words("Username"), text: $viewModel.username)
             .textFieldStyle(.roundedBorder)
-            .keyboardType(.emailAddress)
             .textContentType(.username)
-            .textInputAutocapitalization(.never)
-            .autocorrectionDisabled()
+            .typed(on: .email)
         SecureField(words("Password"), text: $viewModel.password)
             .textFieldStyle(.roundedBorder)
             .textContentType(.password)

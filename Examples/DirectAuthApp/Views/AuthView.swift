@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import Interface
 public import SwiftUI
 internal import Wording
@@ -36,10 +36,10 @@ public struct AuthView: View {
             .padding()
             .frame(maxWidth: .infinity)
         }
-        .fullScreenCover(isPresented: $viewModel.showsTokenInfo) {
+        .cover(isPresented: $viewModel.showsTokenInfo) {
             TokenInfoView(viewModel: viewModel)
         }
-        .fullScreenCover(item: $viewModel.userInfo) { info in
+        .cover(item: $viewModel.userInfo) { info in
             UserInfoView(userInfo: info.user, wording: viewModel.wording)
         }
     }

@@ -1,4 +1,5 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
+internal import Interface
 internal import SwiftUI
 internal import Wording
 
@@ -12,10 +13,8 @@ struct SignInForm: View {
                 .font(.headline)
                 .multilineTextAlignment(.center)
             TextField(viewModel.wording("Email"), text: Bindable(viewModel).username)
-                .keyboardType(.emailAddress)
                 .textContentType(.username)
-                .textInputAutocapitalization(.never)
-                .autocorrectionDisabled()
+                .typed(on: .email)
             SecureField(viewModel.wording("Password"), text: Bindable(viewModel).password)
                 .textContentType(.password)
                 .onSubmit { Task { await viewModel.signIn() } }

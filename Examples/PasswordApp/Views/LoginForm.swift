@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import Interface
 internal import SwiftUI
 internal import Wording
@@ -14,10 +14,8 @@ struct LoginForm: View {
                 VStack(spacing: 16) {
                     TextField(viewModel.wording("Email or Username"), text: Bindable(viewModel).username)
                         .textFieldStyle(.roundedBorder)
-                        .textInputAutocapitalization(.never)
-                        .autocorrectionDisabled()
-                        .keyboardType(.emailAddress)
                         .textContentType(.username)
+                        .typed(on: .email)
                     SecureField(viewModel.wording("Password"), text: Bindable(viewModel).password)
                         .textFieldStyle(.roundedBorder)
                         .textContentType(.password)

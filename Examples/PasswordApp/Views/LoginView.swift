@@ -1,4 +1,5 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
+internal import Interface
 public import SwiftUI
 internal import Wording
 
@@ -27,8 +28,8 @@ public struct LoginView: View {
             }
             .navigationTitle(viewModel.wording("Countersign DirectAuth"))
         }
-        .sheet(isPresented: $viewModel.showsProfile) { ProfileView(viewModel: viewModel) }
-        .sheet(isPresented: $viewModel.showsTokenDetails) { TokenDetailsView(viewModel: viewModel) }
+        .sheet(isPresented: $viewModel.showsProfile) { ProfileView(viewModel: viewModel).sized() }
+        .sheet(isPresented: $viewModel.showsTokenDetails) { TokenDetailsView(viewModel: viewModel).sized() }
     }
 
     private var loading: some View {

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import AuthFoundation
 internal import Interface
 internal import SwiftUI
@@ -19,9 +19,9 @@ struct ProfileView: View {
                 }
             }
             .navigationTitle(viewModel.wording("Profile"))
-            .navigationBarTitleDisplayMode(.inline)
+            .inlineTitle()
             .toolbar {
-                ToolbarItem(placement: .navigationBarTrailing) {
+                ToolbarItem(placement: .confirmationAction) {
                     Button(viewModel.wording("Done")) { dismiss() }
                 }
             }

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 internal import Interface
 internal import SwiftUI
 internal import Wording
@@ -21,9 +21,9 @@ struct TokenDetailsView: View {
                 .padding()
             }
             .navigationTitle(viewModel.wording("Token Details"))
-            .navigationBarTitleDisplayMode(.inline)
+            .inlineTitle()
             .toolbar {
-                ToolbarItem(placement: .navigationBarTrailing) {
+                ToolbarItem(placement: .confirmationAction) {
                     Button(viewModel.wording("Done")) { dismiss() }
                 }
             }

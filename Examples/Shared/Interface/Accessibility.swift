@@ -7,7 +7,7 @@ extension View {
     ///
     /// - Parameter label: The VoiceOver text.
     package func spoken(_ label: String) -> some View {
-        #if os(iOS)
+        #if os(iOS) || os(macOS)
         accessibilityLabel(Text(verbatim: label))
         #else
         self
@@ -18,7 +18,7 @@ extension View {
     ///
     /// - Parameter label: The VoiceOver text.
     package func spokenAsPicture(_ label: String) -> some View {
-        #if os(iOS)
+        #if os(iOS) || os(macOS)
         accessibilityElement(children: .ignore)
             .accessibilityLabel(Text(verbatim: label))
             .accessibilityAddTraits(.isImage)
@@ -29,7 +29,7 @@ extension View {
 
     /// Hides a decorative picture from VoiceOver.
     package func silent() -> some View {
-        #if os(iOS)
+        #if os(iOS) || os(macOS)
         accessibilityHidden(true)
         #else
         self
@@ -40,7 +40,7 @@ extension View {
     ///
     /// - Parameter isOn: Whether the element is selected.
     package func chosen(_ isOn: Bool) -> some View {
-        #if os(iOS)
+        #if os(iOS) || os(macOS)
         accessibilityAddTraits(isOn ? .isSelected : [])
         #else
         self
