@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Five apps, each with two user interfaces: SwiftUI (`Views/`, on platforms with UIKit) and a terminal (`Terminal/`). An app's logic is in
-// its service (`Auth/`) and its view models (`ViewModels/`), which do not depend on a user interface.
+// Five apps, each with two user interfaces: SwiftUI (`Views/`) and a terminal (`Terminal/`). An app's logic is in its service (`Auth/`) and
+// its view models (`ViewModels/`), which do not depend on a user interface. Countersign.xcodeproj builds the SwiftUI apps from `App/`.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -23,7 +23,7 @@ struct App {
     var library: Target {
         .target(
             name: "\(name)App", dependencies: ["Wording", "AppSession", "Interface"] + countersign(modules), path: "\(name)App",
-            exclude: ["Terminal"], resources: [.process("Resources")], swiftSettings: strict)
+            exclude: ["App", "Terminal"], resources: [.process("Resources")], swiftSettings: strict)
     }
 
     var terminal: Target {
@@ -64,8 +64,8 @@ let package = Package(
     name: "examples",
     defaultLocalization: "en",
     platforms: [.iOS(.v17), .macOS(.v14)],
-    // The libraries that an Xcode app links for its SwiftUI interface.
-    products: apps.map { .library(name: "\($0.name)App", targets: ["\($0.name)App"]) },
+    // The libraries that the apps of Countersign.xcodeproj link.
+    products: apps.map { .library(name: "\($0.name)App", targets: ["\($0.name)App"]) } + [.library(name: "Wording", targets: ["Wording"])],
     dependencies: [
         .package(name: "countersign", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),

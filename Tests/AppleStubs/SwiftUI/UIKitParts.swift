@@ -14,3 +14,12 @@ extension Color {
     @available(iOS 15.0, tvOS 15.0, visionOS 1.0, *)
     public init(uiColor: UIColor) { stub() }
 }
+
+@available(iOS 14.0, tvOS 14.0, visionOS 1.0, *)
+@MainActor
+@preconcurrency
+@propertyWrapper
+public struct UIApplicationDelegateAdaptor<DelegateType: NSObject & UIApplicationDelegate>: DynamicProperty {
+    @MainActor @preconcurrency public init(_ delegateType: DelegateType.Type = DelegateType.self) { stub() }
+    @MainActor @preconcurrency public var wrappedValue: DelegateType { stub() }
+}

@@ -27,6 +27,39 @@ open class UIApplication: UIResponder {
     open func registerForRemoteNotifications() { stub() }
 }
 
+@available(iOS 2.0, tvOS 9.0, visionOS 1.0, *)
+extension UIApplication {
+    public struct LaunchOptionsKey: RawRepresentable, Hashable, Sendable {
+        public var rawValue: String { stub() }
+        public init(rawValue: String) { stub() }
+    }
+}
+
+@available(iOS 2.0, tvOS 9.0, visionOS 1.0, *)
+@MainActor
+public protocol UIApplicationDelegate: NSObjectProtocol {
+    @available(iOS 3.0, tvOS 9.0, visionOS 1.0, *)
+    func application(
+        _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool
+
+    @available(iOS 3.0, tvOS 9.0, visionOS 1.0, *)
+    func application(_ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data)
+}
+
+// Both requirements are optional in Objective-C. The implementations are deprecated, so that the compiler warns if a class does not
+// implement a requirement with the signature and name of the protocol.
+@available(iOS 2.0, tvOS 9.0, visionOS 1.0, *)
+extension UIApplicationDelegate {
+    @available(*, deprecated, message: "The type does not implement the requirement.")
+    public func application(
+        _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool { stub() }
+
+    @available(*, deprecated, message: "The type does not implement the requirement.")
+    public func application(_ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data) { stub() }
+}
+
 // The conformance is unchecked because Apple's class is not final.
 @available(iOS 2.0, tvOS 9.0, visionOS 1.0, watchOS 2.0, *)
 open class UIColor: NSObject, @unchecked Sendable {

@@ -18,7 +18,7 @@ public struct SystemVersion: Sendable, Hashable, Comparable, CustomStringConvert
 }
 
 /// A platform of Apple, with the name that `os(…)` and `@available` use.
-public enum Platform: String, Sendable, CaseIterable {
+public enum Platform: String, Sendable, Decodable, CaseIterable {
     case iOS, macOS, tvOS, watchOS, visionOS
 }
 

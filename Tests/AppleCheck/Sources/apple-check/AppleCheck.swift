@@ -3,16 +3,17 @@ import Foundation
 
 /// Type-checks the client modules and the examples for Apple's platforms on Linux; see Tests/AppleStubs/README.md.
 ///
-/// `apple-check ROOT OUTPUT PACKAGE EXAMPLES COMPATIBILITY [PLATFORM…]`: the project's folder, a folder for compiled modules, and the
-/// descriptions of the packages. Without a platform, all are checked, and the planted faults; with `faults`, only these.
+/// `apple-check ROOT OUTPUT PACKAGE EXAMPLES COMPATIBILITY APPS [PLATFORM…]`: the project's folder, a folder for compiled modules, the
+/// descriptions of the packages, and one of the apps that Xcode builds. Without a platform, all are checked, and the planted faults; with
+/// `faults`, only these.
 @main
 struct AppleCheck {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count >= 6 else { exit(with: "use scripts/apple-check") }
+        guard arguments.count >= 7 else { exit(with: "use scripts/apple-check") }
         let root = URL(filePath: arguments[1])
-        let isAboutFaults = arguments.dropFirst(6).elementsEqual(["faults"])
-        let named = isAboutFaults ? [] : arguments.dropFirst(6).map { Platform(rawValue: $0) }
+        let isAboutFaults = arguments.dropFirst(7).elementsEqual(["faults"])
+        let named = isAboutFaults ? [] : arguments.dropFirst(7).map { Platform(rawValue: $0) }
         guard !named.contains(nil) else {
             exit(with: "the platforms are \(Platform.allCases.map(\.rawValue).joined(separator: ", "))")
         }
@@ -20,7 +21,7 @@ struct AppleCheck {
         try? FileManager.default.removeItem(at: output)
         let check = Check(
             root: root, stubs: try Stubs(folder: root.appending(path: "Tests/AppleStubs")),
-            modules: try modules(Array(arguments[3...5])), compiler: Compiler(common: otherModules(root), output: output))
+            modules: try modules(Array(arguments[3...6])), compiler: Compiler(common: otherModules(root), output: output))
         var failures: [String] = []
         for platform in isAboutFaults ? [] : named.isEmpty ? Platform.allCases : named.compactMap(\.self) {
             for system in try check.systems(of: platform) {
@@ -44,7 +45,8 @@ struct AppleCheck {
 
     private static func modules(_ packages: [String]) throws -> [Module] {
         func isLibrary(_ target: PackageDescription.Target) -> Bool {
-            target.type == "library" && !server.contains(target.name) && !target.name.hasSuffix("TestSupport") && target.name != "Swift5App"
+            ["library", "app"].contains(target.type) && !server.contains(target.name) && !target.name.hasSuffix("TestSupport")
+                && target.name != "Swift5App"
         }
         return try packages.flatMap { try PackageDescription(file: $0).modules(where: isLibrary) }.map { module in
             var module = module

@@ -56,7 +56,7 @@ actor Compiler {
         let arguments =
             [
                 "swiftc", "-emit-module", "-wmo", "-parse-as-library", "-swift-version", "6", "-module-name", module.name,
-                "-package-name", module.isStub ? "apple" : "countersign", "-emit-module-path",
+                "-package-name", module.package, "-emit-module-path",
                 home.appending(path: "\(module.name).swiftmodule").path,
                 "-diagnostic-style", "llvm",
             ] + (module.isStub || !module.hasFeatures ? [] : Self.features) + folders.flatMap { ["-I", $0.path] } + common + files

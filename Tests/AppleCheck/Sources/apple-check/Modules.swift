@@ -14,9 +14,11 @@ struct Module: Sendable {
     var hasResources = false
     /// Whether the module has the language features of Package.swift. App code does not.
     var hasFeatures = true
+    /// The package, whose other modules share `package` declarations with this one.
+    var package = "countersign"
 }
 
-/// The output of `swift package describe --type json`.
+/// The output of `swift package describe --type json`, or of `scripts/xcode-project --describe`, whose targets have the type `app`.
 struct PackageDescription: Decodable {
     struct Target: Decodable {
         let name: String
@@ -26,6 +28,8 @@ struct PackageDescription: Decodable {
         let targetDependencies: [String]?
         let productDependencies: [String]?
         let resources: [Resource]?
+        /// The platforms of an app.
+        let platforms: [Platform]?
     }
 
     struct Resource: Decodable {}
@@ -45,7 +49,9 @@ struct PackageDescription: Decodable {
             let folder = URL(filePath: path).appending(path: target.path)
             return Module(
                 name: target.name, files: target.sources.sorted().map { folder.appending(path: $0) },
-                dependencies: (target.targetDependencies ?? []) + (target.productDependencies ?? []), hasResources: target.resources != nil)
+                dependencies: (target.targetDependencies ?? []) + (target.productDependencies ?? []),
+                platforms: Set(target.platforms ?? Platform.allCases), hasResources: target.resources != nil,
+                package: target.type == "app" ? target.name : "countersign")
         }
     }
 }
@@ -81,7 +87,7 @@ struct Stubs {
             }
             return Module(
                 name: name, files: files, dependencies: Set(imported).intersection(platforms.keys).subtracting([name]).sorted(),
-                platforms: platforms[name] ?? [], isStub: true)
+                platforms: platforms[name] ?? [], isStub: true, package: "apple")
         }
     }
 }
