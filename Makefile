@@ -62,10 +62,13 @@ screenshots: setup-test
 pictures: setup
 	scripts/pictures
 
-# Type-checks the code for Apple's platforms on Linux, against stubs of Apple's frameworks.
+# Type-checks the code for Apple's platforms on Linux, against stubs of Apple's frameworks, and checks the Xcode project of the examples.
 apple: setup
+	@scripts/install python3:python3
+	@scripts/venv
 	scripts/apple-check --tests
 	scripts/apple-check
+	.venv/bin/python scripts/check-xcode-project .build/apple/package.json .build/apple/examples.json
 
 lint: setup
 	@scripts/install python3:python3 libpq-dev:postgresql/libpq-fe.h
