@@ -40,6 +40,7 @@ let package = Package(
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     products: [
         .library(name: "JOSE", targets: ["JOSE"]),
+        .library(name: "JSON", targets: ["JSON"]),
         .library(name: "AuthFoundation", targets: ["AuthFoundation"]),
         .library(name: "OAuth2Auth", targets: ["OAuth2Auth"]),
         .library(name: "BrowserSignin", targets: ["BrowserSignin"]),
@@ -87,9 +88,11 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: strict),
+        // JSON for apps, with the names of Okta's SDK. AuthFoundation exports it.
+        .target(name: "JSON", swiftSettings: strict),
         .target(
             name: "AuthFoundation",
-            dependencies: ["JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["JOSE", "JSON", .product(name: "Crypto", package: "swift-crypto")],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: strict),
         .target(name: "OAuth2Auth", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),

@@ -123,6 +123,6 @@ extension JSONClaimContainer where Self: Encodable {
 extension JSON {
     /// The members of an object as claims.
     var claimPayload: [String: any Sendable] {
-        objectValue?.compactMapValues(\.anyValue) ?? [:]
+        object?.compactMapValues(\.anyValue) ?? [:]
     }
 }

@@ -11,7 +11,7 @@ extension OAuth2Client {
             var tokenContext = (context as? any ProvidesTokenContext)?.tokenContext ?? Token.Context(configuration: configuration)
             if configuration.usesDPoP { tokenContext.dpopThumbprint = state.withLock { $0.dpopKey?.thumbprint } }
             let token = try Token(
-                id: randomness.identifier, issuedAt: now, context: tokenContext, response: data.isEmpty ? .object([:]) : JSON(data))
+                id: randomness.identifier, issuedAt: now, context: tokenContext, response: data.isEmpty ? [:] : JSON(data))
             try token.checkHeader()
             if let token = token as? T { return token }
         }

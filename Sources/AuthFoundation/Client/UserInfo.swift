@@ -9,7 +9,7 @@ public struct UserInfo: Codable, Equatable, Sendable, JSONClaimContainer {
     /// Creates a profile from a JSON object.
     /// - Throws: ``MistypedMemberError`` if the value is not an object.
     public init(_ json: JSON) throws {
-        guard json.objectValue != nil else { throw MistypedMemberError(key: "userinfo", expected: "an object", found: json.kind) }
+        guard json.object != nil else { throw MistypedMemberError(key: "userinfo", expected: "an object", found: json.kind) }
         self.json = json
     }
 }
@@ -25,7 +25,7 @@ public struct TokenInfo: Codable, Equatable, Sendable, JSONClaimContainer {
     /// Creates the information from a JSON object.
     /// - Throws: ``MistypedMemberError`` if the value is not an object.
     public init(_ json: JSON) throws {
-        guard json.objectValue != nil else { throw MistypedMemberError(key: "introspection", expected: "an object", found: json.kind) }
+        guard json.object != nil else { throw MistypedMemberError(key: "introspection", expected: "an object", found: json.kind) }
         self.json = json
     }
 

@@ -48,7 +48,7 @@ extension OAuth2Client {
                 throw PropertyListConfigurationError.cannotParsePropertyList(
                     ConfigurationProblem(text: "\(fileURL.lastPathComponent) can't be read as JSON."))
             }
-            guard json.objectValue != nil else { throw PropertyListConfigurationError.invalidPropertyList(url: fileURL) }
+            guard json.object != nil else { throw PropertyListConfigurationError.invalidPropertyList(url: fileURL) }
             try self.init(settings: json.claimPayload, source: fileURL.lastPathComponent)
         }
 

@@ -15,7 +15,7 @@ enum DPoPNonce {
     static func proved(in request: URLRequest) -> String? {
         let parts = request.value(forHTTPHeaderField: proofHeader)?.split(separator: ".") ?? []
         guard parts.count == 3, let claims = Data(base64URLEncoded: parts[1]).flatMap({ try? JSON($0) }) else { return nil }
-        return claims["nonce"]?.stringValue
+        return claims["nonce"]?.string
     }
 
     /// Whether the nonce has only the characters of RFC 9449 §8.1, and 1 to 1024 bytes.
@@ -29,7 +29,7 @@ enum DPoPNonce {
     static func isAsked(for response: HTTPURLResponse, body: Data?) -> Bool {
         guard let nonce = response.header(header), isAcceptable(nonce) else { return false }
         switch response.statusCode {
-        case 400: return body.flatMap { try? JSON($0) }?["error"] == .string(error)
+        case 400: return body.flatMap { try? JSON($0) }?["error"]?.string == error
         case 401:
             let challenge = response.header("WWW-Authenticate") ?? ""
             return challenge.lowercased().contains("dpop ") && challenge.contains("\"\(error)\"")

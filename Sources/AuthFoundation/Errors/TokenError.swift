@@ -78,7 +78,7 @@ public struct OktaAPIError: Error, Decodable, Sendable {
         link = try container.decodeIfPresent(String.self, forKey: .errorLink) ?? ""
         id = try container.decodeIfPresent(String.self, forKey: .errorId) ?? ""
         let causes = try container.decodeIfPresent([JSON].self, forKey: .errorCauses) ?? []
-        self.causes = causes.compactMap { $0.stringValue ?? $0["errorSummary"]?.stringValue }
+        self.causes = causes.compactMap { $0.string ?? $0["errorSummary"]?.string }
     }
 }
 

@@ -50,20 +50,20 @@ public struct JWK: Hashable, Identifiable, Sendable {
     }
 
     init(json: JSON) throws {
-        guard let kind = json["kty"]?.stringValue else { throw ClaimError.missingRequiredValue(key: "kty") }
+        guard let kind = json["kty"]?.string else { throw ClaimError.missingRequiredValue(key: "kty") }
         guard let type = KeyType(rawValue: kind) else { throw JWTError.invalidKey }
         self.type = type
-        if let use = json["use"]?.stringValue {
+        if let use = json["use"]?.string {
             guard let usage = Usage(rawValue: use) else { throw JWTError.invalidKey }
             self.usage = usage
         } else {
             usage = .signature
         }
-        id = json["kid"]?.stringValue
+        id = json["kid"]?.string
         // Only a statement: the signature is verified with the algorithm of the token.
-        algorithm = json["alg"]?.stringValue.map(Algorithm.init(name:)) ?? (type == .rsa ? .rs256 : nil)
-        rsaModulus = type == .rsa ? json["n"]?.stringValue : nil
-        rsaExponent = type == .rsa ? json["e"]?.stringValue : nil
+        algorithm = json["alg"]?.string.map(Algorithm.init(name:)) ?? (type == .rsa ? .rs256 : nil)
+        rsaModulus = type == .rsa ? json["n"]?.string : nil
+        rsaExponent = type == .rsa ? json["e"]?.string : nil
         self.json = json
     }
 
@@ -104,9 +104,9 @@ public protocol JWKValidator {
 struct SignatureValidator: JWKValidator, Sendable {
     func validate(token: JWT, using keySet: JWKS) throws -> Bool {
         let candidates = keySet.all.filter { key in
-            guard key["use"]?.stringValue ?? "sig" == "sig" else { return false }
+            guard key["use"]?.string ?? "sig" == "sig" else { return false }
             // Without a key identifier, try every key (OpenID Connect Core §10.1).
-            return token.header.keyId.isEmpty || key["kid"]?.stringValue == token.header.keyId
+            return token.header.keyId.isEmpty || key["kid"]?.string == token.header.keyId
         }
         guard !candidates.isEmpty else { throw JWTError.invalidKey }
         var failure: (any Error)?

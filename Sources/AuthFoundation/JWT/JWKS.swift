@@ -30,7 +30,7 @@ public struct JWKS: Equatable, Hashable, Collection, Sendable {
 
     /// Whether there is a key with this identifier, of any type.
     func contains(keyId: String) -> Bool {
-        all.contains { $0["kid"]?.stringValue == keyId }
+        all.contains { $0["kid"]?.string == keyId }
     }
 }
 
@@ -38,12 +38,12 @@ extension JWKS: Codable {
     /// Decodes a key set.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if there is no list of keys.
     public init(from decoder: any Decoder) throws {
-        guard let keys = try JSON(from: decoder)["keys"]?.arrayValue else { throw ClaimError.missingRequiredValue(key: "keys") }
-        self.init(all: keys.filter { $0.objectValue != nil })
+        guard let keys = try JSON(from: decoder)["keys"]?.array else { throw ClaimError.missingRequiredValue(key: "keys") }
+        self.init(all: keys.filter { $0.object != nil }.map(JSON.init))
     }
 
     /// Encodes the key set with all keys as received.
     public func encode(to encoder: any Encoder) throws {
-        try JSON.object(["keys": .array(all)]).encode(to: encoder)
+        try JSON(["keys": all]).encode(to: encoder)
     }
 }

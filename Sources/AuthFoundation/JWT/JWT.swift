@@ -56,7 +56,7 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
         } catch {
             throw JWTError.badTokenStructure
         }
-        guard body.objectValue != nil else { throw JWTError.badTokenStructure }
+        guard body.object != nil else { throw JWTError.badTokenStructure }
         rawValue = token
     }
 

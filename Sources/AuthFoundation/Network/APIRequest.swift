@@ -199,7 +199,7 @@ extension APIContentType? {
         case .formEncoded:
             return Data(FormEncoding.body(parameters.map { ($0, $1.stringValue) }).utf8)
         case .json:
-            guard let data = JSON.object(parameters.mapValues { .string($0.stringValue) }).text else {
+            guard let data = JSON(parameters.mapValues(\.stringValue)).text else {
                 throw APIClientError.invalidRequestData
             }
             return data

@@ -32,16 +32,16 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     public let json: JSON
 
     /// The granted scopes; `nil` if the response does not contain them.
-    public var scope: [String]? { json["scope"]?.stringValue?.whitespaceSeparated }
+    public var scope: [String]? { json["scope"]?.string?.whitespaceSeparated }
 
     /// The refresh token; `nil` if there is none.
-    public var refreshToken: String? { json["refresh_token"]?.stringValue }
+    public var refreshToken: String? { json["refresh_token"]?.string }
 
     /// The device secret; `nil` if there is none.
-    public var deviceSecret: String? { json["device_secret"]?.stringValue }
+    public var deviceSecret: String? { json["device_secret"]?.string }
 
     /// The type of an exchanged token; `nil` for other tokens.
-    public var issuedTokenType: String? { json["issued_token_type"]?.stringValue }
+    public var issuedTokenType: String? { json["issued_token_type"]?.string }
 
     /// The members of the response. They contain secrets.
     public var payload: [String: any Sendable] { json.claimPayload }
@@ -103,21 +103,21 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
 
     /// Returns the token of a refresh, with this token's id and the members that the refresh response omits.
     func replaced(by newer: Token) throws -> Token {
-        var members = json.objectValue ?? [:]
+        var members = json.object ?? [:]
         // If the response has no ID token, the old ID token and its related members are kept.
-        for (name, value) in newer.json.objectValue ?? [:] where value != .null {
+        for (name, value) in newer.json.object ?? [:] where value != .null {
             // Some servers send an empty string instead of omitting the refresh token.
-            if name == TokenClaim.refreshToken.rawValue, value == .string("") { continue }
+            if name == TokenClaim.refreshToken.rawValue, value == "" { continue }
             members[name] = value
         }
-        return try Token(id: id, issuedAt: newer.issuedAt, context: context.bound(as: newer.context), response: .object(members))
+        return try Token(id: id, issuedAt: newer.issuedAt, context: context.bound(as: newer.context), response: JSON(members))
     }
 
     /// Returns this token with the ID token of an older token, or without an ID token if the older token has none.
     func keepingIDToken(of older: Token) throws -> Token {
-        var members = json.objectValue ?? [:]
+        var members = json.object ?? [:]
         members[TokenClaim.idToken.rawValue] = older.json[TokenClaim.idToken.rawValue]
-        return try Token(id: id, issuedAt: issuedAt, context: context, response: .object(members))
+        return try Token(id: id, issuedAt: issuedAt, context: context, response: JSON(members))
     }
 }
 
@@ -190,10 +190,10 @@ extension Token: Redacted {
 
 /// A reader of the members of a token response. Errors name the member and never contain its value.
 private struct TokenMembers {
-    private let members: [String: JSON]
+    private let members: [String: JSON.Value]
 
     init(response: JSON) throws {
-        guard let members = response.objectValue else {
+        guard let members = response.object else {
             throw MistypedMemberError(key: "token response", expected: "an object", found: response.kind)
         }
         self.members = members
@@ -201,8 +201,8 @@ private struct TokenMembers {
 
     func optionalString(_ claim: Token.TokenClaim) throws -> String? {
         switch members[claim.rawValue] {
-        case nil, .null?: return nil
-        case .string(let text)?: return text
+        case nil, .primitive(.null)?: return nil
+        case .primitive(.string(let text))?: return text
         case let other?: throw MistypedMemberError(key: claim.rawValue, expected: "a string", found: other.kind)
         }
     }
@@ -220,10 +220,10 @@ private struct TokenMembers {
     func seconds(_ claim: Token.TokenClaim) throws -> TimeInterval {
         let seconds: TimeInterval?
         switch members[claim.rawValue] {
-        case nil, .null?: throw ClaimError.missingRequiredValue(key: claim.rawValue)
-        case .integer(let value)?: seconds = TimeInterval(value)
-        case .number(let value)?: seconds = value
-        case .string(let text)?: seconds = TimeInterval(text.trimmingCharacters(in: .whitespaces))
+        case nil, .primitive(.null)?: throw ClaimError.missingRequiredValue(key: claim.rawValue)
+        case .primitive(.int(let value))?: seconds = TimeInterval(value)
+        case .primitive(.double(let value))?: seconds = value
+        case .primitive(.string(let text))?: seconds = TimeInterval(text.trimmingCharacters(in: .whitespaces))
         case let other?: throw MistypedMemberError(key: claim.rawValue, expected: "a number", found: other.kind)
         }
         guard let seconds, seconds.isFinite else {

@@ -31,10 +31,10 @@ extension Token: Codable {
         let id = try container.decode(String.self, forKey: .id)
         let issuedAt = try container.decodeIfPresent(Double.self, forKey: .issuedAt)
         guard let version = try container.decodeIfPresent(Int.self, forKey: .version) else {
-            var members = try JSON(from: decoder).objectValue ?? [:]
+            var members = try JSON(from: decoder).object ?? [:]
             for key in ["id", "issuedAt", "context"] { members[key] = nil }
             try self.init(
-                id: id, issuedAt: issuedAt.map(Date.init(timeIntervalSinceReferenceDate:)), context: context, response: .object(members))
+                id: id, issuedAt: issuedAt.map(Date.init(timeIntervalSinceReferenceDate:)), context: context, response: JSON(members))
             return
         }
         guard version <= Self.formatVersion else { throw TokenFormatError(version: version) }

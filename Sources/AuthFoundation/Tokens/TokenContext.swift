@@ -52,7 +52,7 @@ extension Token {
         package init(token: Token, tags: [String: String]) {
             id = token.id
             self.tags = tags
-            claimsJSON = token.idToken?.body ?? .object([:])
+            claimsJSON = token.idToken?.body ?? [:]
         }
 
         /// Creates a copy with other labels.
@@ -66,7 +66,7 @@ extension Token {
         package init(id: String) {
             self.id = id
             tags = [:]
-            claimsJSON = .object([:])
+            claimsJSON = [:]
         }
     }
 }

@@ -48,9 +48,9 @@ extension Token {
             openIdConfiguration: configuration, clientConfiguration: client.configuration, refreshToken: refreshToken, scope: scope)
         let token = try await client.exchange(token: request).result
         guard token.refreshToken == nil else { return token }
-        var members = token.json.objectValue ?? [:]
-        members["refresh_token"] = .string(refreshToken)
-        return try Token(id: token.id, issuedAt: token.issuedAt, context: token.context, response: .object(members))
+        var members = token.json.object ?? [:]
+        members["refresh_token"] = refreshToken.jsonValue
+        return try Token(id: token.id, issuedAt: token.issuedAt, context: token.context, response: JSON(members))
     }
 
     /// Exchanges a refresh token from another source for validated tokens.

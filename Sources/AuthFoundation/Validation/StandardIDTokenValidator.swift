@@ -51,7 +51,7 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
             throw JWTError.issuedAtTimeExceedsGraceInterval
         }
         // An unreadable `nbf` counts as a time in the future.
-        if let member = token.body["nbf"], member != .null,
+        if let member = token.body["nbf"], !member.isNull,
             (token.notBefore?.timeIntervalSince(now)).map({ $0 > issuedAtGraceInterval }) ?? true
         {
             throw JWTError.issuedAtTimeExceedsGraceInterval

@@ -29,7 +29,7 @@ struct AuthorizationRequest: Sendable {
     /// server supports this, unless the context disables it. If the push fails, the error is thrown: the parameters are not sent through
     /// the browser instead.
     func url(_ components: URLComponents) async throws -> URL {
-        let isRequired = provider.json["require_pushed_authorization_requests"] == .bool(true)
+        let isRequired = provider.json["require_pushed_authorization_requests"]?.bool == true
         let endpoint: URL? = provider[.pushedAuthorizationRequestEndpoint]
         guard isRequired || (context.pushedAuthorizationRequestEnabled && endpoint != nil) else {
             guard let url = components.url else { throw OAuth2Error.cannotComposeUrl }

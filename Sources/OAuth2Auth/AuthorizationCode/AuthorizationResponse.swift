@@ -22,7 +22,7 @@ struct AuthorizationResponse: Sendable {
     /// Checks that the response comes from the expected server (RFC 9207 §2.4).
     /// - Throws: ``AuthorizationIssuerError`` if the issuer differs, or if it is missing although the server announces it.
     func checkIssuer(_ provider: OpenIdConfiguration) throws {
-        let announced = provider.json["authorization_response_iss_parameter_supported"] == .bool(true)
+        let announced = provider.json["authorization_response_iss_parameter_supported"]?.bool == true
         guard let issuer = values["iss"] ?? (announced ? "" : nil) else { return }
         guard issuer == provider.issuer.absoluteString else {
             throw AuthorizationIssuerError(expected: provider.issuer, found: values["iss"])

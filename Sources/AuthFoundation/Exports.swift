@@ -1,0 +1,2 @@
+// `import AuthFoundation` also gives an app `JSON`.
+@_exported public import JSON

@@ -1,0 +1,122 @@
+import AuthFoundation
+import Foundation
+import Testing
+
+@Suite("JSON: conversion and malformed input")
+struct JSONConversionTests {
+    private struct Point: Codable {
+        var x = 1
+        var y: Double? = 0.5
+        var name: String?
+    }
+
+    private struct Role: JSONPrimitiveConvertible, JSONValueConvertible {
+        var primitive: JSON.Primitive { "admin" }
+    }
+
+    @Test("Convertible types have a JSON value: strings, numbers, Booleans, null, arrays, dictionaries and types of the app")
+    func convertible() throws {
+        #expect("x".jsonValue == "x" && 7.jsonValue == 7 && 0.5.jsonValue == 0.5 && true.jsonValue == true && NSNull().jsonValue == .null)
+        #expect("x".primitive == "x" && 7.primitive == 7 && 0.5.primitive == 0.5 && true.primitive == true && NSNull().primitive == .null)
+        #expect(["a": [1, 2]].jsonValue == ["a": [1, 2]] && [Role()].jsonValue == ["admin"])
+        #expect(JSON(["a": [1, 2]] as [String: [Int]]) == ["a": [1, 2]] && JSON([Role()]) == ["admin"])
+        let json: JSON = ["a": 1]
+        #expect(JSON(["j": json]) == ["j": ["a": 1]] && JSON(json) == json && JSON([json.value]) == [["a": 1]])
+        let mixed: [any JSONValueConvertible] = [1, "x", json, Role()]
+        #expect(try JSON(mixed) == [1, "x", ["a": 1], "admin"])
+        let root: any JSONRootValue = ["a", "b"]
+        #expect(JSON(root) == ["a", "b"])
+    }
+
+    @Test("A Codable value becomes the JSON in which it is encoded")
+    func codable() throws {
+        #expect(try JSON(Point()) == ["x": 1, "y": 0.5])
+        #expect(try JSON([Point(x: 2, y: nil, name: "n")]) == [["x": 2, "name": "n"]])
+        #expect(throws: JSONError.unsupportedRootValue) { try JSON(Date(timeIntervalSince1970: 0)) }
+        #expect(throws: EncodingError.self) { try JSON(Point(y: .nan)) }
+    }
+
+    @Test("A dictionary of any values becomes JSON with the types of its values")
+    func anyValues() throws {
+        let value: [String: Any] = [
+            "string": "x", "int": 7, "wide": Int64.min, "unsigned": UInt64.max, "small": UInt8(3), "float": Float(0.5), "double": 2.5,
+            "bool": true,
+            "null": NSNull(), "nil": Int?.none as Any, "some": Int?.some(4) as Any, "array": [1, "x", [true]] as [Any],
+            "json": ["a": 1] as JSON, "value": [1] as JSON.Value, "role": Role(), "substring": "xyz".prefix(1).description,
+        ]
+        #expect(
+            try JSON(value) == [
+                "string": "x", "int": 7, "wide": .primitive(.int(.min)), "unsigned": 18_446_744_073_709_551_615.0, "small": 3, "float": 0.5,
+                "double": 2.5, "bool": true, "null": nil, "nil": nil, "some": 4, "array": [1, "x", [true]], "json": ["a": 1], "value": [1],
+                "role": "admin", "substring": "x",
+            ])
+        #expect(try JSON.Value(Any?.none) == .null && JSON.Value("x" as Any) == "x" && JSON.Primitive(true as Any) == true)
+    }
+
+    @Test("A result of JSONSerialization keeps the difference between Booleans and numbers")
+    func foundationObjects() throws {
+        let text = #"{"t":true,"f":false,"one":1,"zero":0,"half":0.5,"n":null,"s":"x","a":[1,true],"big":9007199254740993}"#
+        let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        #expect(try JSON(object) == JSON(text))
+        #expect(try JSON.Value(NSNumber(value: true)) == true && JSON.Value(NSNumber(value: 1)) == 1)
+        #expect(try JSON.Primitive(NSNumber(value: Int8(1))) == 1 && JSON.Primitive(NSNumber(value: 0.5)) == 0.5)
+    }
+
+    @Test("The value for Swift leaves out nulls, and converts back to the same JSON")
+    func anyValue() throws {
+        let json: JSON = ["a": [1, nil, "x"], "b": nil, "c": ["d": true, "e": 0.5]]
+        let any = try #require(json.anyValue as? [String: any Sendable])
+        #expect(any.keys.sorted() == ["a", "c"] && (any["a"] as? [any Sendable])?.count == 2)
+        #expect(try JSON(any) == ["a": [1, "x"], "c": ["d": true, "e": 0.5]])
+        #expect(JSON.Value.null.anyValue == nil && JSON.Value("x").anyValue as? String == "x")
+    }
+
+    @Test("A value that JSON cannot represent is an error, and makes a replaced value null")
+    func unsupportedValues() throws {
+        for value: Any in [Date(timeIntervalSince1970: 0), Data(), Double.nan, Double.infinity, NSNumber(value: Double.nan), [1: 2]] {
+            #expect(throws: JSONError.invalidJSONValue) { try JSON.Value(value) }
+            #expect(throws: JSONError.invalidJSONValue) { try JSON(["a": [value]]) }
+        }
+        #expect(throws: JSONError.invalidJSONValue) { try JSON.Primitive([1]) }
+        var json: JSON = ["a": 1]
+        json.anyValue = Date(timeIntervalSince1970: 0)
+        #expect(json.isNull)
+        #expect(throws: EncodingError.self) { try JSON(["a": Double.infinity]).data }
+    }
+
+    @Test("A value outside of an array or object is no JSON of an unknown type, but can be given as a JSON value or text")
+    func roots() throws {
+        for value: Any in ["x", 1, true, NSNull()] { #expect(throws: JSONError.unsupportedRootValue) { try JSON(value) } }
+        #expect(JSON(JSON.Value("x")).string == "x")
+        #expect(try JSON("7").int == 7 && JSON(#""x""#).string == "x" && JSON("null").isNull && JSON("true").bool == true)
+    }
+
+    @Test(
+        "Malformed text is an error",
+        arguments: ["", " ", "{", "[1,", #"{"a"}"#, "{'a':1}", "[1]x", "nul", "01", "1.", #""\x""#, "\"\u{1}\"", "NaN", "[1 2]"])
+    func malformed(text: String) {
+        #expect(throws: DecodingError.self) { try JSON(text) }
+        #expect(throws: DecodingError.self) { try JSON(Data(text.utf8)) }
+    }
+
+    @Test("Data that is not UTF-8 is an error of its own")
+    func notUTF8() {
+        for bytes: [UInt8] in [[0x22, 0xFF, 0x22], [0x5B, 0x22, 0xC3, 0x22, 0x5D], [0xFF]] {
+            #expect(throws: JSONError.invalidUTF8String) { try JSON(Data(bytes)) }
+        }
+    }
+
+    @Test("A value with 64 levels is converted, and a value with 200 levels is rejected")
+    func depth() throws {
+        func nested(_ depth: Int) -> Any { (0..<depth).reduce(1 as Any) { value, _ in [value] } }
+        #expect(try JSON(nested(64)).data.count == 129)
+        #expect(throws: JSONError.invalidJSONValue) { try JSON(nested(200)) }
+    }
+
+    @Test("Each JSON error has a description")
+    func descriptions() {
+        for error in [JSONError.invalidJSONValue, .invalidUTF8String, .unsupportedRootValue] {
+            #expect(error.errorDescription?.isEmpty == false && error.localizedDescription == error.errorDescription)
+        }
+    }
+}
