@@ -41,6 +41,7 @@ let package = Package(
     products: [
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "JSON", targets: ["JSON"]),
+        .library(name: "CommonSupport", targets: ["CommonSupport"]),
         .library(name: "AuthFoundation", targets: ["AuthFoundation"]),
         .library(name: "OAuth2Auth", targets: ["OAuth2Auth"]),
         .library(name: "BrowserSignin", targets: ["BrowserSignin"]),
@@ -88,11 +89,12 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: strict),
-        // JSON for apps, with the names of Okta's SDK. AuthFoundation exports it.
+        // JSON for apps, with the names of Okta's SDK. AuthFoundation exports both modules.
         .target(name: "JSON", swiftSettings: strict),
+        .target(name: "CommonSupport", swiftSettings: strict),
         .target(
             name: "AuthFoundation",
-            dependencies: ["JOSE", "JSON", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["CommonSupport", "JOSE", "JSON", .product(name: "Crypto", package: "swift-crypto")],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: strict),
         .target(name: "OAuth2Auth", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),

@@ -1,2 +1,3 @@
-// `import AuthFoundation` also gives an app `JSON`.
+// `import AuthFoundation` also gives an app `JSON` and the encodings of `CommonSupport`.
+@_exported public import CommonSupport
 @_exported public import JSON

@@ -72,6 +72,15 @@ public final actor CredentialActor {
     /// The executor. Its lock can also be taken by the caller's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
+    /// Runs a function on the actor.
+    /// - Returns: The result of the function.
+    /// - Throws: The errors of the function.
+    public static func run<T: Sendable>(
+        resultType: T.Type = T.self, body: @CredentialActor @Sendable () throws -> T
+    ) async rethrows -> T {
+        try await body()
+    }
+
     /// Runs isolated code synchronously on the calling thread. The wait is short, because jobs on the actor hold the lock only for memory
     /// and local file work, never across an `await`.
     package static func synchronously<T: Sendable>(_ body: @CredentialActor () throws -> T) rethrows -> T {

@@ -1,4 +1,5 @@
-import Foundation
+internal import Crypto
+public import Foundation
 import JOSE
 
 /// A source of random values, injected so that tests can predict them.
@@ -38,5 +39,25 @@ extension Data {
     package init?(base64URLEncoded text: some StringProtocol) {
         guard let bytes = try? Base64URL.decode(text) else { return nil }
         self.init(bytes)
+    }
+}
+
+// Names of Okta's SDK that apps use, beside those in CommonSupport.
+
+extension Data {
+    /// Returns the SHA-256 digest; never `nil`.
+    public func sha256() -> Data? { Data(SHA256.hash(data: self)) }
+}
+
+extension [UInt8] {
+    /// Returns bytes of the system's cryptographically secure generator.
+    public static func random(count: Int) -> [UInt8] { Randomness.system.bytes(count) }
+}
+
+extension String {
+    /// Returns a random text of URL-safe characters, for a nonce or state.
+    /// - Parameter length: The number of characters, at least 1.
+    public static func nonce(length: UInt = 16) -> String {
+        String(Randomness.system.token(byteCount: Int(length)).prefix(Int(length)))
     }
 }
