@@ -30,6 +30,17 @@ extension [String: any APIRequestArgument]? {
         guard let other else { return }
         self = (self ?? [:]).merging(other) { $1 }
     }
+
+    /// Returns the assurance levels of a sign-in, and the parameters without `acr_values`. The given levels replace those of the
+    /// parameters.
+    package func takingAssuranceLevels(
+        or given: ClaimCollection<[String]?>
+    ) -> (ClaimCollection<[String]?>, [String: any APIRequestArgument]?) {
+        var others = self
+        let levels = others?.removeValue(forKey: "acr_values")?.stringValue.whitespaceSeparated
+        guard given.wrappedValue == nil, let levels, !levels.isEmpty else { return (given, others) }
+        return (ClaimCollection(wrappedValue: levels), others)
+    }
 }
 
 /// A request to one of an issuer's endpoints.

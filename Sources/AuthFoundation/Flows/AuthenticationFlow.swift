@@ -91,10 +91,9 @@ public struct StandardAuthenticationContext: AuthenticationContext {
     /// Creates the parameters of a sign-in.
     /// - Parameters:
     ///   - acrValues: The required assurance levels.
-    ///   - additionalParameters: Extra parameters.
+    ///   - additionalParameters: Extra parameters. The parameter `acr_values` sets ``acrValues``, unless `acrValues` is given.
     public init(acrValues: ClaimCollection<[String]?> = nil, additionalParameters: [String: any APIRequestArgument]? = nil) {
-        _acrValues = acrValues
-        self.additionalParameters = additionalParameters
+        (_acrValues, self.additionalParameters) = additionalParameters.takingAssuranceLevels(or: acrValues)
     }
 
     /// Returns the extra parameters, and the assurance levels for the categories `authorization`, `token` and `other`.

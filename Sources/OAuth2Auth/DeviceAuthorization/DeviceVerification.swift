@@ -72,10 +72,9 @@ extension DeviceAuthorizationFlow {
         /// Creates the context of a sign-in.
         /// - Parameters:
         ///   - acrValues: The required assurance levels.
-        ///   - additionalParameters: Additional parameters.
+        ///   - additionalParameters: Additional parameters. The parameter `acr_values` sets ``acrValues``, unless `acrValues` is given.
         public init(acrValues: ClaimCollection<[String]?> = nil, additionalParameters: [String: any APIRequestArgument]? = nil) {
-            _acrValues = acrValues
-            self.additionalParameters = additionalParameters
+            (_acrValues, self.additionalParameters) = additionalParameters.takingAssuranceLevels(or: acrValues)
         }
 
         /// Returns the additional parameters, and the assurance levels for the category `authorization`.

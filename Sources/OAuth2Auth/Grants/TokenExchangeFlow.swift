@@ -176,14 +176,13 @@ extension TokenExchangeFlow {
         /// - Parameters:
         ///   - audience: The audience of the new tokens.
         ///   - acrValues: The required assurance levels.
-        ///   - additionalParameters: Additional parameters.
+        ///   - additionalParameters: Additional parameters. The parameter `acr_values` sets ``acrValues``, unless `acrValues` is given.
         public init(
             audience: Audience = .default, acrValues: ClaimCollection<[String]?> = nil,
             additionalParameters: [String: any APIRequestArgument]? = nil
         ) {
             self.audience = audience
-            _acrValues = acrValues
-            self.additionalParameters = additionalParameters
+            (_acrValues, self.additionalParameters) = additionalParameters.takingAssuranceLevels(or: acrValues)
         }
 
         /// Returns the additional parameters and, for a token request, the audience and the assurance levels.

@@ -29,6 +29,27 @@ struct GrantFlowsTests {
             ])
     }
 
+    @Test("An acr_values among the additional parameters of a context sets the assurance levels, unless the context has levels of its own")
+    func levelsAmongParameters() async throws {
+        issuer.answer("/v1/token", .tokens())
+        let parameters: [String: any APIRequestArgument] = ["acr_values": "phr  other", "idp": "0oa1"]
+        let standard = ResourceOwnerFlow.Context(additionalParameters: parameters)
+        let device = DeviceAuthorizationFlow.Context(additionalParameters: parameters)
+        let exchange = TokenExchangeFlow.Context(additionalParameters: parameters)
+        for context: any AuthenticationContext in [standard, device, exchange] {
+            #expect(context.acrValues == ["phr", "other"] && context.persistValues == ["acr_values": "phr other"])
+        }
+        for others in [standard.additionalParameters, device.additionalParameters, exchange.additionalParameters] {
+            #expect(others?.mapValues(\.stringValue) == ["idp": "0oa1"])
+        }
+        #expect(ResourceOwnerFlow.Context(acrValues: ["own"], additionalParameters: parameters).acrValues == ["own"])
+        #expect(ResourceOwnerFlow.Context(additionalParameters: ["acr_values": " "]).acrValues == nil)
+        let flow = try issuer.client(scope: "profile").resourceOwnerFlow()
+        let token = try await flow.start(username: "jane", password: "p", context: standard)
+        #expect(token.context.acrValues == ["phr", "other"])
+        #expect(issuer.forms("/v1/token").first?["acr_values"] == "phr other" && issuer.forms("/v1/token").first?["idp"] == "0oa1")
+    }
+
     @Test(
         "If tokens arrive for a sign-in that the flow has already ended, the client discards and revokes the tokens",
         .timeLimit(.minutes(1)))
