@@ -96,11 +96,10 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
     /// The expiry time.
     public var expiresAt: Date? { expirationTime }
 
-    /// The lifetime in seconds, counted from the time of issue, or 0 if unknown.
-    public var expiresIn: TimeInterval {
-        guard let expirationTime, let issuedAt else { return 0 }
-        return expirationTime.timeIntervalSince(issuedAt)
-    }
+    /// The seconds until the expiry, by the clock of `Date.coordinator`; negative after it, and 0 if the expiry time is unknown.
+    public var expiresIn: TimeInterval { expiresIn(at: .nowCoordinated) }
+
+    func expiresIn(at now: Date) -> TimeInterval { expirationTime?.timeIntervalSince(now) ?? 0 }
 
     /// The scopes of the token.
     public var scope: [String]? {

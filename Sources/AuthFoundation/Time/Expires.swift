@@ -2,7 +2,7 @@ public import Foundation
 
 /// A value with a limited lifetime.
 public protocol Expires {
-    /// The lifetime in seconds, counted from ``issuedAt``.
+    /// The lifetime in seconds, counted from ``issuedAt``. For a ``JWT``, the seconds until the expiry.
     var expiresIn: TimeInterval { get }
 
     /// The time of issue; `nil` if it is unknown.

@@ -15,11 +15,21 @@ struct JWTTests {
         let token = try JWT(text)
         #expect(token.rawValue == text && token.header.keyId == "rsa-1" && token.header.algorithm == .rs256)
         #expect(token.issuer == "https://id.example.com" && token.audience == "one" && token.subject == "00u1")
-        #expect(token.issuedAt == Date(timeIntervalSince1970: 1_800_000_000) && token.expiresIn == 3600)
+        #expect(token.issuedAt == Date(timeIntervalSince1970: 1_800_000_000))
         #expect(token.expiresAt == token.expirationTime && token.authTime == Date(timeIntervalSince1970: 1_799_999_990))
         #expect(token.scope == ["openid"] && token.authenticationContext == "level" && token.preferredUsername == "jane")
         #expect(!"\(token)".contains("jane") && !String(reflecting: token).contains("00u1"))
         #expect(try JSONDecoder().decode(JWT.self, from: JSONEncoder().encode(token)) == token)
+    }
+
+    @Test("The expiresIn of a JWT counts down to the expiry, and is 0 for a JWT without exp")
+    func countsDown() throws {
+        let key = try IssuerKeys.rs256.get()
+        let token = try JWT(key.sign(["iat": 1_800_000_000, "exp": 1_800_003_600]))
+        #expect(token.expiresIn(at: Date(timeIntervalSince1970: 1_800_000_000)) == 3600)
+        #expect(token.expiresIn(at: Date(timeIntervalSince1970: 1_800_003_500)) == 100)
+        #expect(token.expiresIn(at: Date(timeIntervalSince1970: 1_800_003_610)) == -10)
+        #expect(try JWT(key.sign(["iat": 1_800_000_000])).expiresIn == 0)
     }
 
     @Test(
