@@ -1,3 +1,4 @@
+internal import AuthFoundation
 public import Foundation
 public import JOSE
 
@@ -40,8 +41,13 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     /// The same as ``description``.
     public override var debugDescription: String { description }
 
-    /// Always `true`.
-    public static var supportsSecureCoding: Bool { true }
+    private static let isCodedSecurely = Locked(true)
+
+    /// Whether results can be archived with secure coding; `true` by default.
+    public static var supportsSecureCoding: Bool {
+        get { isCodedSecurely.withLock { $0 } }
+        set { isCodedSecurely.withLock { $0 = newValue } }
+    }
 
     /// The archived data; Foundation's own request and response types cannot be archived on every platform.
     private struct Archive: Codable {

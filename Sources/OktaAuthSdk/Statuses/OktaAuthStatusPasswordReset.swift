@@ -4,10 +4,10 @@ open class OktaAuthStatusPasswordReset: OktaAuthStatus {
     public internal(set) var stateToken: String
 
     /// The days until the new password expires; `nil` if the response does not contain them.
-    open var passwordExpiration: EmbeddedResponse.Policy.Password.PasswordExpiration? { passwordPolicy?.expiration }
+    open var passwordExpiration: EmbeddedResponse.Policy.Password.PasswordExpiration?
 
     /// The complexity rules for the new password; `nil` if the response does not contain them.
-    open var passwordComplexity: EmbeddedResponse.Policy.Password.PasswordComplexity? { passwordPolicy?.complexity }
+    open var passwordComplexity: EmbeddedResponse.Policy.Password.PasswordComplexity?
 
     /// Creates the status of a response.
     /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
@@ -15,6 +15,8 @@ open class OktaAuthStatusPasswordReset: OktaAuthStatus {
         stateToken = try model.stateToken.required("it has no state token")
         try super.init(currentState: currentState, model: model)
         statusType = .passwordReset
+        passwordExpiration = passwordPolicy?.expiration
+        passwordComplexity = passwordPolicy?.complexity
     }
 
     /// Whether the password can be set.

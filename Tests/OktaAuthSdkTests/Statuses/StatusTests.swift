@@ -85,6 +85,9 @@ struct StatusTests {
         #expect(reset.canReset())
         #expect(reset.passwordComplexity?.minLength == 10)
         #expect(reset.passwordExpiration?.passwordExpireDays == 4)
+        // An app can replace the rules, for example in a preview.
+        (reset.passwordComplexity, reset.passwordExpiration) = (nil, nil)
+        #expect(reset.passwordComplexity == nil && reset.passwordExpiration == nil)
         org.server.answer(Answers.success)
         #expect(try await reset.resetPassword(newPassword: "new") is OktaAuthStatusSuccess)
         #expect(try org.lastSent == #"POST /credentials/reset_password {"newPassword":"new","stateToken":"state-1"}"#)
