@@ -12,7 +12,7 @@ public import Foundation
 /// and the verification of the user. Authenticators with different folders are independent.
 public final class DeviceAuthenticatorBuilder: Sendable {
     private struct Parts {
-        var loggers: [any OktaLoggerProtocol] = []
+        var loggers: [any DeviceAuthenticatorLogger] = []
         var directory: URL?
         var keyStore: (any DeviceKeyStore)?
         var session: (any URLSessionProtocol)?
@@ -32,8 +32,25 @@ public final class DeviceAuthenticatorBuilder: Sendable {
 
     /// Adds a logger. The first logger replaces the default ``ConsoleLogger``.
     @discardableResult
-    public func addLogger(_ logger: any OktaLoggerProtocol) -> DeviceAuthenticatorBuilder {
+    public func addLogger(_ logger: any DeviceAuthenticatorLogger) -> DeviceAuthenticatorBuilder {
         with { $0.loggers.append(logger) }
+    }
+
+    /// Adds a logger of another module, such as the `OktaLogger` of okta-logger-swift, which this module does not import.
+    /// - On every platform, the logger's type can conform to ``DeviceAuthenticatorLogger``, with an empty extension in the app.
+    /// - On Apple's platforms, it can otherwise be an object whose functions `info` and `warning` are visible in Objective-C.
+    /// - Any other logger is not called: the call writes a warning to standard error and changes nothing.
+    /// - Parameter logger: The logger. Its functions must be callable on any thread.
+    @discardableResult
+    public func addLogger(_ logger: Any) -> DeviceAuthenticatorBuilder {
+        if let logger = logger as? any DeviceAuthenticatorLogger { return addLogger(logger) }
+        #if canImport(ObjectiveC)
+        if let logger = ObjectiveCLogger(logger) { return addLogger(logger) }
+        #endif
+        ConsoleLogger().warning(
+            eventName: "addLogger", message: "\(type(of: logger)) is not called. Let it conform to DeviceAuthenticatorLogger.",
+            properties: nil, file: #fileID, line: NSNumber(value: #line), funcName: #function)
+        return self
     }
 
     /// Sets the folder for enrollments and keys. By default `applicationGroupId` determines it.

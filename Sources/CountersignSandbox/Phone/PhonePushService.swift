@@ -62,7 +62,7 @@ final class PhonePushService: Sendable {
 }
 
 /// A logger that forwards the log of a phone's SDK to the sandbox's log.
-struct PhoneLogger: OktaLoggerProtocol {
+struct PhoneLogger: DeviceAuthenticatorLogger {
     let logger: Logger
     let login: String
 

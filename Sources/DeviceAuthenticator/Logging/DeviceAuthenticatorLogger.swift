@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The level of a log event.
-public enum OktaLoggerLogLevel: Int, Sendable, CaseIterable {
+public enum DeviceAuthenticatorLogLevel: Int, Sendable, CaseIterable {
     /// Details for debugging.
     case debug
     /// A normal event.
@@ -14,13 +14,13 @@ public enum OktaLoggerLogLevel: Int, Sendable, CaseIterable {
     case uiEvent
 }
 
-/// A logger that receives an authenticator's log events, on any thread. The members match those of Okta's logger, so that Okta's logger can
-/// conform with an empty extension. Events never contain tokens, keys, challenges or push tokens.
-public protocol OktaLoggerProtocol: Sendable {
+/// A logger that receives an authenticator's log events, on any thread. The members match those of the logger in okta-logger-swift, so that
+/// Okta's logger can conform with an empty extension. Events never contain tokens, keys, challenges or push tokens.
+public protocol DeviceAuthenticatorLogger: Sendable {
     /// Logs an event of any level. The default implementation calls the function of that level.
     func log(
-        level: OktaLoggerLogLevel, eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber,
-        funcName: String)
+        level: DeviceAuthenticatorLogLevel, eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String,
+        line: NSNumber, funcName: String)
     /// Logs details for debugging.
     func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
     /// Logs a normal event.
@@ -33,11 +33,11 @@ public protocol OktaLoggerProtocol: Sendable {
     func error(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
 }
 
-extension OktaLoggerProtocol {
+extension DeviceAuthenticatorLogger {
     /// Logs an event with the function of its level.
     public func log(
-        level: OktaLoggerLogLevel, eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber,
-        funcName: String
+        level: DeviceAuthenticatorLogLevel, eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String,
+        line: NSNumber, funcName: String
     ) {
         switch level {
         case .debug: debug(eventName: eventName, message: message, properties: properties, file: file, line: line, funcName: funcName)
@@ -49,8 +49,18 @@ extension OktaLoggerProtocol {
     }
 }
 
+/// A name of okta-logger-swift. It is unavailable in this module, so that an app that imports both modules gets the type of
+/// okta-logger-swift.
+@available(*, unavailable, renamed: "DeviceAuthenticatorLogger")
+public typealias OktaLoggerProtocol = DeviceAuthenticatorLogger
+
+/// A name of okta-logger-swift. It is unavailable in this module, so that an app that imports both modules gets the type of
+/// okta-logger-swift.
+@available(*, unavailable, renamed: "DeviceAuthenticatorLogLevel")
+public typealias OktaLoggerLogLevel = DeviceAuthenticatorLogLevel
+
 /// The default logger, which writes warnings and errors to standard error.
-public struct ConsoleLogger: OktaLoggerProtocol {
+public struct ConsoleLogger: DeviceAuthenticatorLogger {
     /// Creates a logger.
     public init() {}
 
@@ -89,7 +99,7 @@ public struct ConsoleLogger: OktaLoggerProtocol {
 }
 
 struct EventLog: Sendable {
-    let loggers: [any OktaLoggerProtocol]
+    let loggers: [any DeviceAuthenticatorLogger]
 
     func info(_ event: String, _ message: String, file: String = #fileID, line: Int = #line, function: String = #function) {
         for logger in loggers {

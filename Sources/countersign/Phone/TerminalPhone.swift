@@ -120,7 +120,7 @@ struct WaitingRequests {
 }
 
 /// Shows the warnings and errors of the device SDK.
-private struct PhoneLog: OktaLoggerProtocol {
+private struct PhoneLog: DeviceAuthenticatorLogger {
     func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
     func info(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
     func uiEvent(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}

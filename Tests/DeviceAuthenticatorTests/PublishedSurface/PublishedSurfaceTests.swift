@@ -59,7 +59,7 @@ struct PublishedSurfaceTests {
         #expect(throws: DeviceAuthenticatorError.pushNotRecognized) { try own.parsePushNotification(userInfo: [:]) }
     }
 
-    final class OwnLogger: OktaLoggerProtocol {
+    final class OwnLogger: DeviceAuthenticatorLogger {
         func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
         func info(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
         func warning(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {

@@ -6,7 +6,7 @@ import TestSupport
 @testable import DeviceAuthenticator
 
 /// The log entries of an authenticator.
-final class TestLog: OktaLoggerProtocol {
+final class TestLog: DeviceAuthenticatorLogger {
     private let lines = Locked<[String]>([])
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
 

@@ -68,7 +68,7 @@ struct Stubs {
     init(folder: URL) throws {
         var platforms: [String: Set<Platform>] = [:]
         for line in try String(contentsOf: folder.appending(path: "Frameworks.txt"), encoding: .utf8).split(separator: "\n") {
-            let parts = line.split(separator: ":", maxSplits: 1)
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard !line.hasPrefix("#"), parts.count == 2 else { continue }
             platforms[String(parts[0])] = Set(
                 try parts[1].split(separator: " ").map {
