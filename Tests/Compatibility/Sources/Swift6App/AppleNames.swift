@@ -1,5 +1,6 @@
 #if canImport(Security)
 import AuthFoundation
+import DeviceAuthenticator
 import Foundation
 import Security
 
@@ -22,5 +23,16 @@ func security(_ token: Token) throws {
         token, security: [.accessibility(.whenPasswordSetThisDeviceOnly), .accessControl(.userPresence), .accessGroup("group")])
     _ = KeychainTokenStorage()
     do { _ = try Credential.with(id: "id", prompt: "Sign in") } catch let error as KeychainError where error.isLocked {}
+}
+
+/// A storage of the app.
+final class AppStorage: OktaSecureStorageProtocol {
+    var stored: [String: Data] = [:]
+
+    func set(data: Data, forKey key: String, behindBiometrics: Bool, accessGroup: String?, accessibility: CFString?) throws {
+        stored[key] = data
+    }
+
+    func getData(key: String, biometricPrompt prompt: String?, accessGroup: String?) throws -> Data { stored[key] ?? Data() }
 }
 #endif

@@ -1,5 +1,6 @@
 import AuthFoundation
 import BrowserSignin
+import DeviceAuthenticator
 import Foundation
 import OAuth2Auth
 import OktaAuthSdk
@@ -120,6 +121,18 @@ func version1(_ client: OAuth2Client, _ url: URL) throws {
     _ = try SessionTokenFlow(redirectUri: url, client: client)
     _ = BrowserSigninError.noAuthenticatorProviderResonse
     _ = AuthStatus.success.description + FactorType.push.description
+}
+
+func sessions(_ configuration: OAuth2Client.Configuration, _ token: JWT) -> TimeInterval {
+    let client = OAuth2Client(configuration, session: URLSession(configuration: .ephemeral))
+    _ = client.session as? URLSession
+    return token.expiresIn
+}
+
+func settable(_ reset: OktaAuthStatusPasswordReset) {
+    reset.passwordComplexity = nil
+    reset.passwordExpiration = nil
+    HTTPURLResult.supportsSecureCoding = true
 }
 
 func responses(_ error: inout OktaAPIErrorResponse, _ success: inout OktaAPISuccessResponse) {
