@@ -15,7 +15,7 @@ extension JSON {
         case null
 
         /// The value itself.
-        public var primitive: Primitive { self }
+        public var primitive: JSON.Primitive { self }
     }
 }
 

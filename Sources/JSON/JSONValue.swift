@@ -4,20 +4,20 @@ extension JSON {
     /// A value: an array, an object, or a string, number, Boolean or `null`.
     public enum Value: JSONObjectRepresentable, JSONValueConvertible, Hashable, Sendable {
         /// An array.
-        indirect case array([Value])
+        indirect case array([JSON.Value])
         /// An object. Its members are unordered.
-        indirect case object([String: Value])
+        indirect case object([String: JSON.Value])
         /// A string, number, Boolean or `null`.
-        case primitive(Primitive)
+        case primitive(JSON.Primitive)
 
         /// `null`.
-        public static let null = Value.primitive(.null)
+        public static let null = JSON.Value.primitive(.null)
 
         /// The value itself.
-        public var jsonValue: Value { self }
+        public var jsonValue: JSON.Value { self }
 
         /// The string, number, Boolean or `null`; `nil` for an array or an object.
-        public var primitive: Primitive? {
+        public var primitive: JSON.Primitive? {
             if case .primitive(let primitive) = self { primitive } else { nil }
         }
 
