@@ -37,9 +37,10 @@ public final class DeviceAuthenticatorBuilder: Sendable {
     }
 
     /// Adds a logger of another module, such as the `OktaLogger` of okta-logger-swift, which this module does not import.
-    /// - On every platform, the logger's type can conform to ``DeviceAuthenticatorLogger``, with an empty extension in the app.
-    /// - On Apple's platforms, it can otherwise be an object whose functions `info` and `warning` are visible in Objective-C.
-    /// - Any other logger is not called: the call writes a warning to standard error and changes nothing.
+    /// - A logger is called if its type conforms to ``DeviceAuthenticatorLogger``. An app can declare this:
+    ///   `extension OktaLogger: @retroactive DeviceAuthenticatorLogger, @retroactive @unchecked Sendable {}`
+    /// - On Apple's platforms, an object is also called if its functions `info` and `warning` are visible in Objective-C.
+    /// - Any other logger is not called: this function writes a warning to standard error and changes nothing.
     /// - Parameter logger: The logger. Its functions must be callable on any thread.
     @discardableResult
     public func addLogger(_ logger: Any) -> DeviceAuthenticatorBuilder {

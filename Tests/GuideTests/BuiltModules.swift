@@ -26,8 +26,9 @@ struct BuiltModules: Sendable {
     /// The object files of the client modules, for linking a guide's program.
     var clientObjects: [URL] {
         let modules = [
-            "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk", "Crypto",
-            "CryptoExtras", "CryptoBoringWrapper", "CCryptoBoringSSL", "CCryptoBoringSSLShims", "CXKCP", "CXKCPShims", "SwiftASN1",
+            "JOSE", "JSON", "CommonSupport", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator",
+            "OktaAuthSdk", "Crypto", "CryptoExtras", "CryptoBoringWrapper", "CCryptoBoringSSL", "CCryptoBoringSSLShims", "CXKCP",
+            "CXKCPShims", "SwiftASN1",
         ]
         return modules.flatMap { files(below: products.appending(path: "\($0).build")) }.filter { $0.pathExtension == "o" }
     }

@@ -18,8 +18,8 @@ struct ReferenceTests {
     @Test(
         "Every public symbol of each module is documented",
         arguments: [
-            "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk", "QRCode",
-            "Delivery", "AuthorizationServer", "ResourceServer", "CountersignSandbox",
+            "JOSE", "JSON", "CommonSupport", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator",
+            "OktaAuthSdk", "QRCode", "Delivery", "AuthorizationServer", "ResourceServer", "CountersignSandbox",
         ])
     func symbols(of module: String) async throws {
         let folder = TemporaryFolder()
