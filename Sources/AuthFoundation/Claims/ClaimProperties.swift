@@ -82,12 +82,20 @@ extension HasClaims where ClaimType == JWTClaim {
 }
 
 /// An error that occurs when reading a claim.
-public enum ClaimError: Error, LocalizedError, Equatable, Sendable {
+public enum ClaimError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// A required claim or member is missing or has another type.
     case missingRequiredValue(key: String)
 
-    /// A description that names the missing value.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .unexpectedAnswer }
+
+    /// A description that names the missing value, for developers.
+    public var debugDescription: String {
         switch self {
         case .missingRequiredValue(let key): "The value “\(key)” is required and is missing or of the wrong type."
         }
@@ -96,7 +104,7 @@ public enum ClaimError: Error, LocalizedError, Equatable, Sendable {
 
 /// Reports that a member of a server response has another type than the protocol requires. ``APIClientError/cannotParseResponse(error:)``
 /// wraps this error.
-public struct MistypedMemberError: Error, LocalizedError, Equatable, Sendable {
+public struct MistypedMemberError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// The name of the member.
     public let key: String
 
@@ -106,8 +114,16 @@ public struct MistypedMemberError: Error, LocalizedError, Equatable, Sendable {
     /// The type that the server sent, without the value.
     public let found: String
 
-    /// A description of the expected and the actual type.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .unexpectedAnswer }
+
+    /// A description of the expected and the actual type, for developers.
+    public var debugDescription: String {
         "The server's answer is malformed: “\(key)” should be \(expected) but is \(found). Report it to the server's operator."
     }
 }

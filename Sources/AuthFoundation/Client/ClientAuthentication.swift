@@ -144,12 +144,20 @@ struct ClientProof {
 }
 
 /// Reports that the client's secret or private key cannot sign the assertion that the configuration requires.
-public struct ClientKeyError: Error, LocalizedError, Equatable, Sendable {
+public struct ClientKeyError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// The client authentication method.
     public let method: OAuth2Client.ConfidentialAuthentication.Method
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .appSetup }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         switch method {
         case .privateKeyJWT:
             "The client's private key can't be used. Give it as a JSON Web Key with its private members, and an algorithm that fits it."

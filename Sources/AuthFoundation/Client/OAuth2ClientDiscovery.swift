@@ -63,7 +63,7 @@ extension OAuth2Client {
 }
 
 /// Reports a URL that is neither https nor plain http on this machine.
-public struct InsecureURLError: Error, LocalizedError, Equatable, Sendable {
+public struct InsecureURLError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// The scheme and host of the URL.
     public let origin: String
 
@@ -71,23 +71,39 @@ public struct InsecureURLError: Error, LocalizedError, Equatable, Sendable {
         origin = "\(url.scheme ?? "?")://\(url.host() ?? "?")"
     }
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .appSetup }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         "\(origin) is not https. Plain http is allowed for loopback hosts (localhost, 127.0.0.1, ::1) only: give an https issuer."
     }
 }
 
 /// Reports that the discovery document names another issuer than the configuration (OpenID Connect Discovery 1.0 §4.3). The check prevents
 /// one issuer from impersonating another.
-public struct IssuerMismatchError: Error, LocalizedError, Equatable, Sendable {
+public struct IssuerMismatchError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// The issuer in the configuration.
     public let expected: URL
 
     /// The issuer in the document.
     public let found: URL
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .appSetup }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         """
         The configuration names the issuer \(expected.absoluteString), and its discovery document is that of \(found.absoluteString). \
         If that is the one you mean, put it into the configuration as it is written there. If the first one is a custom domain of the same \

@@ -142,21 +142,32 @@ extension OAuth2Client.PropertyListConfiguration {
 }
 
 /// A description of invalid settings and the remedy.
-struct ConfigurationProblem: Error, LocalizedError, Equatable {
+struct ConfigurationProblem: Error, ClientError, LocalizedError, Equatable {
     let text: String
 
-    var errorDescription: String? { text }
+    var errorDescription: String? { userText.description.text }
+    var recoverySuggestion: String? { userText.suggestion?.text }
+    var userText: ErrorText { .appSetup }
+    var debugDescription: String { text }
 }
 
-extension OAuth2Client.PropertyListConfigurationError: LocalizedError {
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+extension OAuth2Client.PropertyListConfigurationError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .appSetup }
+
+    /// The setting and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .defaultPropertyListNotFound:
             "There is no Okta.plist. Add it to the app's target; on Linux put it beside the executable or into the working directory."
         case .invalidPropertyList(let url):
             "\(url.lastPathComponent) can't be read as a property list. Check that it exists and is well formed."
-        case .cannotParsePropertyList(let error): error?.localizedDescription ?? "The configuration can't be understood."
+        case .cannotParsePropertyList(let error): error.map(technicalText(of:)) ?? "The configuration can't be understood."
         case .missingConfigurationValues: "The configuration needs “issuer”, “clientId” and “scopes”."
         case .invalidConfiguration(let name, nil): "The configuration lacks “\(name)”. Add it."
         case .invalidConfiguration(let name, let value?): Self.explanation(name: name, value: value)

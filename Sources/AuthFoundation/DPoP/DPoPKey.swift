@@ -92,7 +92,7 @@ public final class MemoryDPoPKeyStorage: DPoPKeyStorage {
 }
 
 /// An error of a DPoP key, or of tokens that are not bound to the key (RFC 9449). Two errors are equal if their codes are equal.
-public struct DPoPError: Error, LocalizedError, Sendable, Equatable {
+public struct DPoPError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Sendable, Equatable {
     /// An extensible error code.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.
@@ -113,7 +113,7 @@ public struct DPoPError: Error, LocalizedError, Sendable, Equatable {
     /// The error code.
     public let code: Code
 
-    /// A description of the error and a remedy.
+    /// The reason and a remedy, in English, for developers.
     public let message: String
 
     /// The underlying error.
@@ -132,8 +132,22 @@ public struct DPoPError: Error, LocalizedError, Sendable, Equatable {
     /// Whether the stored key can never be used again.
     var isFinal: Bool { code == .keyLost || code == .keyUnusable }
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? { message }
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch code {
+        case .keyLost: .signedOut
+        case .keyUnusable: .storedDamaged
+        default: .appSetup
+        }
+    }
+
+    /// The message, the code and the underlying error, for developers.
+    public var debugDescription: String { technicalText(message, [code.rawValue], causedBy: underlying) }
 
     /// Whether the codes are equal.
     public static func == (left: DPoPError, right: DPoPError) -> Bool { left.code == right.code }

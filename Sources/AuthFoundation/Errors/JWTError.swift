@@ -46,9 +46,30 @@ public enum JWTError: Error, Equatable, Sendable {
     case unsupportedAlgorithm(_ algorithm: JWK.Algorithm)
 }
 
-extension JWTError: LocalizedError {
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+extension JWTError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch self {
+        case .invalidBase64Encoding, .badTokenStructure, .invalidSubject, .invalidAuthenticationTime, .nonceMismatch, .invalidKey,
+            .cannotGenerateHash, .signatureInvalid, .cannotCreateKey:
+            .notVerified
+        case .invalidIssuer, .invalidAudience, .issuerRequiresHTTPS, .invalidSigningAlgorithm, .signatureVerificationUnavailable,
+            .unsupportedAlgorithm:
+            .appSetup
+        case .expired: ErrorText(ErrorText.signInExpired.description, next: .checkClockAndSignIn)
+        case .issuedAtTimeExceedsGraceInterval: .clockDoubtful
+        case .exceedsMaxAge:
+            ErrorText("Your last sign-in is too long ago.", de: "Ihre letzte Anmeldung liegt zu lange zurück.", next: .signInAgain)
+        }
+    }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .invalidBase64Encoding: "The token is malformed: a part is not base64url."
         case .badTokenStructure: "The token is malformed: it is not a signed JSON Web Token."
@@ -81,12 +102,22 @@ public struct ClockSkewError: Error, LocalizedError, Equatable, Sendable {
 
     /// The error of the token validation.
     public let underlying: JWTError
+}
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+extension ClockSkewError: CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { ErrorText(clockOffset: offset) }
+
+    /// The error of the validation, the clock's difference and a remedy, for developers.
+    public var debugDescription: String {
         let minutes = Int(clamping: (abs(offset) / 60).rounded())
         let direction = offset > 0 ? "behind" : "ahead of"
         return
-            "\(underlying.localizedDescription) This device's clock is \(minutes) minutes \(direction) the server's. Set the date and time."
+            "\(underlying.debugDescription) This device's clock is \(minutes) minutes \(direction) the server's. Set the date and time."
     }
 }

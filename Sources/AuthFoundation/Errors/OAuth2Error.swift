@@ -62,14 +62,40 @@ public enum OAuth2Error: Error, Sendable {
     }
 }
 
-extension OAuth2Error: LocalizedError {
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+extension OAuth2Error: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch self {
+        case .invalidUrl, .cannotComposeUrl, .missingClientConfiguration, .redirectUriRequired, .cannotRevoke: .appSetup
+        case .server(let error): error.userText
+        case .network(let error): error.userText
+        case .missingToken(.refreshToken): Self.notRenewable
+        case .missingToken: .incomplete
+        case .invalidContext: .notStarted
+        case .redirectUri, .missingLocationHeader: .incomplete
+        case .signatureInvalid: .notVerified
+        case .missingOAuth2ResponseKey: .unexpectedAnswer
+        case .missingOpenIdConfiguration: .unsupported
+        case .error(let error): ErrorText(of: error)
+        case .multiple(let errors): ErrorText(ofAll: errors)
+        }
+    }
+
+    private static let notRenewable = ErrorText(
+        "Your sign-in can't be extended.", de: "Ihre Anmeldung kann nicht verlängert werden.", next: .signInAgain)
+
+    /// The reason and a remedy, for developers. It contains no parameters of URLs.
+    public var debugDescription: String {
         switch self {
         case .invalidUrl: "A URL is not valid. Check the issuer and the redirect URIs in the app's configuration."
         case .cannotComposeUrl: "The URL can't be put together. Check the issuer in the app's configuration."
-        case .server(let error): error.localizedDescription
-        case .network(let error): error.localizedDescription
+        case .server(let error): error.debugDescription
+        case .network(let error): error.debugDescription
         case .missingToken(let type):
             type == .refreshToken
                 ? "There is no refresh token. Ask for the scope “offline_access” at sign-in."
@@ -78,22 +104,33 @@ extension OAuth2Error: LocalizedError {
         case .invalidContext: "The flow has not been started, or has ended. Start it first."
         case .redirectUriRequired: "The configuration has no redirect URI. Add “redirectUri”."
         case .redirectUri(let url, let reason):
-            "The redirect to \(url.scheme ?? "")://\(url.host() ?? "")\(url.path()) is not acceptable: \(reason.localizedDescription)"
+            "The redirect to \(url.scheme ?? "")://\(url.host() ?? "")\(url.path()) is not acceptable: \(reason.explanation)"
         case .signatureInvalid: "The signature is not valid."
         case .missingLocationHeader: "The server's redirect has no “Location” header."
         case .missingOAuth2ResponseKey(let name): "The server's answer lacks “\(name)”."
         case .missingOpenIdConfiguration(let attribute):
             "The server does not offer this: its discovery document lacks “\(attribute)”."
-        case .error(let error): error.localizedDescription
+        case .error(let error): technicalText(of: error)
         case .cannotRevoke(let type): "Tokens of the kind “\(type)” can't be revoked."
-        case .multiple(let errors): errors.map(\.localizedDescription).joined(separator: " ")
+        case .multiple(let errors): errors.map(\.debugDescription).joined(separator: " ")
         }
     }
 }
 
-extension OAuth2Error.RedirectReason: LocalizedError {
-    /// A description of the reason.
-    public var errorDescription: String? {
+extension OAuth2Error.RedirectReason: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .incomplete }
+
+    /// The reason, for developers.
+    public var debugDescription: String { "The redirect is not acceptable: \(explanation)" }
+
+    /// The reason without the state, which can belong to another sign-in.
+    fileprivate var explanation: String {
         switch self {
         case .invalid: "it is malformed."
         case .codeRequired: "it has no code."

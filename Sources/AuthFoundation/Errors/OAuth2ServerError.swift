@@ -14,6 +14,12 @@ public struct OAuth2ServerError: Error, Decodable, Sendable {
     /// The HTTP status of the response, if known.
     public internal(set) var statusCode: Int?
 
+    /// The server's identifier of the request, if known.
+    public internal(set) var requestId: String?
+
+    /// The part of the sign-in that the server rejected, if known.
+    package internal(set) var part: SignInPart?
+
     /// Creates an error.
     /// - Parameters:
     ///   - code: The member `error`.
@@ -130,27 +136,33 @@ extension OAuth2ServerError {
 }
 
 extension OAuth2ServerError: Equatable {
-    /// Whether the two errors have the same code, description and additional values. The HTTP status is ignored.
+    /// Whether the two errors have the same code, description and additional values. The HTTP status and the identifier of the
+    /// request are ignored.
     public static func == (lhs: OAuth2ServerError, rhs: OAuth2ServerError) -> Bool {
         lhs.code == rhs.code && lhs.description == rhs.description
             && lhs.additionalValues.mapValues { String(describing: $0) } == rhs.additionalValues.mapValues { String(describing: $0) }
     }
 }
 
-extension OAuth2ServerError: LocalizedError {
-    /// The server's description and the code.
-    public var errorDescription: String? {
-        if let description, !description.isEmpty {
-            return "Authentication error: \(description) (\(code.rawValue))."
-        }
-        return "Authentication error: \(code.rawValue)."
-    }
+extension OAuth2ServerError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { ErrorText(self) }
 }
 
-extension OAuth2ServerError: CustomDebugStringConvertible, CustomReflectable {
-    /// Code and description. The additional values are omitted because they can be secret.
+extension OAuth2ServerError: CustomReflectable {
+    /// The server's description, the code, the HTTP status and the identifier of the request, for developers. The additional values are
+    /// omitted because they can be secret.
     public var debugDescription: String {
-        "OAuth2ServerError(code: \(code.rawValue), description: \(description ?? "nil"))"
+        let details = [statusCode.map { "status \($0)" }, requestId.map { "request \($0)" }]
+        guard let description, !description.isEmpty else {
+            return technicalText("The server answered with the error \(code.rawValue).", details)
+        }
+        return technicalText(description, [code.rawValue] + details)
     }
 
     /// Code and description. The additional values are omitted because they can be secret.

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Reports that a token cannot be stored, found or used.
-public enum TokenError: Error, LocalizedError, Equatable, Sendable {
+public enum TokenError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// The token does not identify its client.
     case contextMissing
     /// No token with this identifier is stored.
@@ -13,8 +13,24 @@ public enum TokenError: Error, LocalizedError, Equatable, Sendable {
     /// The token belongs to a client with another configuration.
     case invalidConfiguration
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch self {
+        case .contextMissing: .storedUnreadable
+        case .tokenNotFound: .notSignedIn
+        case .cannotReplaceToken: .notSaved
+        case .duplicateTokenAdded: ErrorText("You are already signed in.", de: "Sie sind bereits angemeldet.")
+        case .invalidConfiguration: .ofOtherClient
+        }
+    }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .contextMissing: "The token does not tell which client it belongs to. Sign in again."
         case .tokenNotFound(let id): "No token with the identifier \(id) is stored. Sign in again."
@@ -26,7 +42,7 @@ public enum TokenError: Error, LocalizedError, Equatable, Sendable {
 }
 
 /// Reports that a credential cannot be used.
-public enum CredentialError: Error, LocalizedError, Equatable, Sendable {
+public enum CredentialError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// The credential has been removed.
     case missingCoordinator
     /// The token was issued for another client configuration.
@@ -34,8 +50,22 @@ public enum CredentialError: Error, LocalizedError, Equatable, Sendable {
     /// Token and metadata belong to different tokens.
     case metadataConsistency
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch self {
+        case .missingCoordinator: .signedOut
+        case .incorrectClientConfiguration: .ofOtherClient
+        case .metadataConsistency: .notSaved
+        }
+    }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .missingCoordinator: "The credential has been removed. Use one that is stored."
         case .incorrectClientConfiguration:
@@ -43,6 +73,11 @@ public enum CredentialError: Error, LocalizedError, Equatable, Sendable {
         case .metadataConsistency: "The metadata belongs to another token. Give it the token's identifier."
         }
     }
+}
+
+extension ErrorText {
+    fileprivate static let ofOtherClient = ErrorText(
+        "Your saved sign-in does not match this app.", de: "Ihre gespeicherte Anmeldung passt nicht zu dieser App.", next: .signInAgain)
 }
 
 /// An error response in the format of the server's own API.
@@ -65,6 +100,9 @@ public struct OktaAPIError: Error, Decodable, Sendable {
     /// The HTTP status of the response, if known.
     public internal(set) var statusCode: Int?
 
+    /// The server's identifier of the request, if known.
+    public internal(set) var requestId: String?
+
     private enum CodingKeys: String, CodingKey {
         case errorCode, errorSummary, errorLink, errorId, errorCauses
     }
@@ -83,15 +121,25 @@ public struct OktaAPIError: Error, Decodable, Sendable {
 }
 
 extension OktaAPIError: Equatable {
-    /// Whether both errors have the same members. The HTTP status is ignored.
+    /// Whether both errors have the same members. The HTTP status and the identifier of the request are ignored.
     public static func == (lhs: OktaAPIError, rhs: OktaAPIError) -> Bool {
         lhs.code == rhs.code && lhs.summary == rhs.summary && lhs.link == rhs.link && lhs.id == rhs.id && lhs.causes == rhs.causes
     }
 }
 
-extension OktaAPIError: LocalizedError {
-    /// The summary and the causes.
-    public var errorDescription: String? {
-        causes.isEmpty ? summary : "\(summary) \(causes.joined(separator: " "))"
+extension OktaAPIError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { ErrorText(apiCode: code, causes: causes, status: statusCode) }
+
+    /// The summary, the causes, the code, the HTTP status, and the identifiers of the error and of the request, for developers.
+    public var debugDescription: String {
+        technicalText(
+            ([summary] + causes).filter { !$0.isEmpty }.joined(separator: " "),
+            [code, statusCode.map { "status \($0)" }, id.isEmpty ? nil : "error \(id)", requestId.map { "request \($0)" }])
     }
 }

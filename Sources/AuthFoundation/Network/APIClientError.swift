@@ -52,27 +52,44 @@ extension APIClientError {
     }
 }
 
-extension APIClientError: LocalizedError {
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+extension APIClientError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch self {
+        case .invalidUrl, .invalidRequestData, .missingRefreshSettings, .unsupportedContentType: .appSetup
+        case .missingResponse: .unreachable
+        case .invalidResponse: .unexpectedAnswer
+        case .cannotParseResponse: .foreignAnswer
+        case .httpError(let error), .validation(let error): ErrorText(of: error)
+        case .statusCode(let status): ErrorText(status: status)
+        case .unknown: .somethingWrong
+        }
+    }
+
+    /// The reason and a remedy, for developers. It contains no parameters of URLs and no body.
+    public var debugDescription: String {
         switch self {
         case .invalidUrl: "The request's URL is not valid. Check the issuer and the redirect URIs in the app's configuration."
         case .missingResponse(let request):
             "No answer came from \(request?.url?.host() ?? "the server"). Check the network and try again."
         case .invalidResponse: "The server's answer is not the one that the protocol asks for."
-        case .cannotParseResponse(let error): "The server's answer can't be read: \(error.localizedDescription)"
+        case .cannotParseResponse(let error): "The server's answer can't be read: \(technicalText(of: error))"
         case .invalidRequestData: "The request's body can't be written."
         case .missingRefreshSettings: "The client lacks the settings for refreshing a token."
         case .unsupportedContentType(let type): "The format \(type.rawValue) is not supported."
-        case .httpError(let error as URLError): error.explanation
-        case .httpError(let error): error.localizedDescription
+        case .httpError(let error): technicalText(of: error)
         case .statusCode(let status) where (300..<400).contains(status):
             "The server redirects to another place (status \(status)), which the client does not follow. Check the issuer's URL."
         case .statusCode(let status):
             status >= 500
                 ? "The server failed with status \(status). Try again later."
                 : "The server answered with status \(status) and gave no reason."
-        case .validation(let error): error.localizedDescription
+        case .validation(let error): technicalText(of: error)
         case .unknown: "The request failed for a reason that is not known."
         }
     }
@@ -106,7 +123,7 @@ package func isSame(_ left: any Error, _ right: any Error) -> Bool {
 }
 
 extension URLError {
-    /// A description with a remedy for the user. Foundation on Linux has no descriptions.
+    /// A description with a remedy, for developers. Foundation on Linux has no descriptions.
     var explanation: String {
         let host = (userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.host() ?? "the server"
         return switch code {
@@ -123,7 +140,7 @@ extension URLError {
         case .cannotDecodeContentData: "The answer of \(host) is compressed, although the request asked for no compression."
         // On Linux, Foundation reports an untrusted certificate in this way.
         case .unknown: "The request to \(host) failed. Check that the system trusts the certificate of the server, and the network."
-        default: "The request to \(host) failed (URL error \(code.rawValue)). Check the network and try again."
+        default: "The request to \(host) failed. Check the network and try again."
         }
     }
 

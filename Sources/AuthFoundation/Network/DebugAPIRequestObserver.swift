@@ -68,7 +68,7 @@ public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
     public func api(
         client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?
     ) {
-        write("✗ \(request.url?.path() ?? "") \(requestId ?? ""): \(error.localizedDescription)")
+        write("✗ \(request.url?.path() ?? "") \(requestId ?? ""): \(error.debugDescription)")
     }
 
     /// Logs the status.

@@ -139,10 +139,13 @@ struct RequestSender: Sendable {
         }
         if var error = error as? OAuth2ServerError {
             error.statusCode = response.statusCode
+            error.requestId = requestId(of: response)
+            error.part = SignInPart(parameters: (context as? any APIRequestBody)?.bodyParameters)
             return .httpError(error)
         }
         if var error = error as? OktaAPIError {
             error.statusCode = response.statusCode
+            error.requestId = requestId(of: response)
             return .httpError(error)
         }
         return .httpError(error)
@@ -166,10 +169,13 @@ struct RequestSender: Sendable {
 }
 
 /// A decoding error whose message names the member.
-struct ReadableDecodingError: Error, LocalizedError, Sendable {
+struct ReadableDecodingError: Error, ClientError, LocalizedError, Sendable {
     let text: String
 
-    var errorDescription: String? { text }
+    var errorDescription: String? { userText.description.text }
+    var recoverySuggestion: String? { userText.suggestion?.text }
+    var userText: ErrorText { .foreignAnswer }
+    var debugDescription: String { text }
 
     static func from(_ error: any Error, data: Data, response: HTTPURLResponse) -> any Error {
         guard let error = error as? DecodingError else { return error }

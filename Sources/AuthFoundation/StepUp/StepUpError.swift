@@ -15,9 +15,37 @@ public enum StepUpError: Error, Equatable, Sendable {
     case otherUser
 }
 
-extension StepUpError: LocalizedError {
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+extension StepUpError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch self {
+        case .levelNotReached:
+            ErrorText(
+                "Your sign-in is not secure enough for this.", de: "Ihre Anmeldung ist dafür nicht sicher genug.",
+                next: LocalizedText(
+                    "Set up a stronger way to sign in, such as a passkey, then try again.",
+                    de: "Richten Sie eine sicherere Anmeldemethode ein, zum Beispiel einen Passkey, und versuchen Sie es erneut."))
+        case .tooOld:
+            ErrorText(
+                "Your sign-in is too long ago for this.", de: "Ihre Anmeldung liegt dafür zu lange zurück.", next: .contactSupport)
+        case .unchanged:
+            ErrorText(
+                "Signing in again was not enough for this.", de: "Die erneute Anmeldung reicht dafür nicht aus.", next: .contactSupport)
+        case .otherUser:
+            ErrorText(
+                "Another user signed in.", de: "Es hat sich eine andere Person angemeldet.",
+                next: LocalizedText(
+                    "Sign in with the same account to continue.", de: "Melden Sie sich mit demselben Konto an, um fortzufahren."))
+        }
+    }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .levelNotReached(let acr):
             "The new sign-in does not have the required level (acr: \(acr ?? "none")). Set up a stronger factor, such as a passkey, before you try again."

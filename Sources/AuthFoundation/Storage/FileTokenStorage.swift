@@ -312,7 +312,7 @@ extension FileTokenStorage {
             return try JSONDecoder().decode(type, from: plaintext)
         } catch let error as TokenFormatError {
             throw VaultError(
-                .newerFormat, entry: record.id, error.localizedDescription + " The entry \(record.id) is untouched.", underlying: error)
+                .newerFormat, entry: record.id, error.debugDescription + " The entry \(record.id) is untouched.", underlying: error)
         } catch {
             // Do not pass on the decoder's error, which can contain decrypted data.
             throw VaultError(

@@ -1,12 +1,20 @@
 public import Foundation
 
 /// Reports that the format of a stored token is newer than this version of the SDK supports.
-public struct TokenFormatError: Error, LocalizedError, Equatable, Sendable {
+public struct TokenFormatError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// The version of the format.
     public let version: Int
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .storedByNewerApp }
+
+    /// The versions of the format and a remedy, for developers.
+    public var debugDescription: String {
         "The stored token is of format \(version), and this version of the app reads formats up to \(Token.formatVersion). Update the app."
     }
 }

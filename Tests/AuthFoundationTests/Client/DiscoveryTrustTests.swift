@@ -19,12 +19,12 @@ struct DiscoveryTrustTests {
             """)
     }
 
-    @Test("A discovery document of another issuer is rejected, and the error contains both issuers")
+    @Test("A discovery document of another issuer is rejected, and the error's technical description contains both issuers")
     func refusesOtherIssuer() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: "https://honest.example.com") }
         let error = await #expect(throws: (any Error).self) { try await issuer.client.openIdConfiguration() }
-        let text = error?.localizedDescription ?? ""
+        let text = error.map(technicalText(of:)) ?? ""
         #expect(text.contains("https://honest.example.com") && text.contains(ScriptedIssuer.base), "\(text)")
         #expect(issuer.client.openIdConfiguration == nil)
     }

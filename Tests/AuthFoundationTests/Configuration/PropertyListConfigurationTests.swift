@@ -102,7 +102,7 @@ struct PropertyListConfigurationTests {
         ])
     func namesProblem(_ row: Case) throws {
         let error = #expect(throws: Failure.self) { try settings([row.key: row.value]) }
-        for word in row.words { #expect(error?.localizedDescription.contains(word) == true, "\(error?.localizedDescription ?? "")") }
+        for word in row.words { #expect(error?.debugDescription.contains(word) == true, "\(error?.debugDescription ?? "")") }
     }
 
     @Test(
@@ -144,8 +144,8 @@ struct PropertyListConfigurationTests {
     func secretWithBraces() throws {
         #expect(try settings(["client_secret": "a{s3}cret"]).authentication == .clientSecret("a{s3}cret"))
         let error = #expect(throws: Failure.self) { try settings(["client_secret": "{s3cret}"]) }
-        #expect(error?.localizedDescription.contains("client_secret") == true)
-        #expect(error?.localizedDescription.contains("s3cret") == false)
+        #expect(error?.debugDescription.contains("client_secret") == true)
+        #expect(error?.debugDescription.contains("s3cret") == false)
         #expect(error.map { !"\($0)".contains("s3cret") } == true)
     }
 
@@ -164,7 +164,7 @@ struct PropertyListConfigurationTests {
             client.configuration.discoveryURL.absoluteString == "https://id.example.com/oauth2/default/.well-known/openid-configuration")
         let missing = folder.file("none.plist")
         let error = #expect(throws: Failure.self) { try Settings(plist: missing) }
-        #expect(error?.localizedDescription.contains("none.plist") == true)
+        #expect(error?.debugDescription.contains("none.plist") == true)
         try Data("not a list".utf8).write(to: plist)
         #expect(throws: Failure.self) { try Settings(plist: plist) }
     }

@@ -62,7 +62,7 @@ struct StandardPropertyListTests {
                 return
             }
             #expect(
-                error?.localizedDescription
+                error?.debugDescription
                     == "There is no Okta.plist. Add it to the app's target; on Linux put it beside the executable or into the working directory."
             )
             return

@@ -185,7 +185,7 @@ struct BoundTokenTests {
         let count = session.requests("/v1/token").count
         let credential = try await Credential(token: token, oauth2: restored)
         let error = await #expect(throws: DPoPError.self) { try await credential.refresh() }
-        #expect(error?.code == .keyLost && error?.localizedDescription.hasSuffix("Sign in again.") == true)
+        #expect(error?.code == .keyLost && error?.userText == .signedOut)
         guard case .ended(let ending) = credential.sessionState else { throw InvalidFixture() }
         #expect(ending.code == .other(code: "invalid_dpop_proof"))
         let request = URLRequest(url: try url("https://api.example.com/me"))

@@ -46,7 +46,8 @@ struct RetryTests {
         let error = await #expect(throws: APIClientError.self) { try await issuer.signIn(Self.limited(reset: 1_800_000_001)) }
         #expect(issuer.session.requests("/v1/token").count == 4)
         #expect(error?.isTransient == true)
-        #expect(error?.localizedDescription == "Too many requests.")
+        #expect(error?.userText == .tooMany)
+        #expect(error?.debugDescription == "Too many requests. (E0000047, status 429, error oae1, request req-1)")
     }
 
     @Test("A 429 response without rate limit headers fails immediately, without a retry")

@@ -46,14 +46,16 @@ struct WireFormatTests {
                 == "client_id=app&grant_type=password&password=a+b%26c&scope=openid+profile+offline_access&username=jane")
     }
 
-    @Test("The error for a response that is not JSON contains the URL, size, content type and advice, but not the response body")
+    @Test(
+        "The technical description of a response that is not JSON contains the URL, size, content type and advice, but not the response body"
+    )
     func answerOfAProxy() async throws {
         let issuer = try IssuerFixture()
         let page = ScriptedIssuer.Reply(headers: ["Content-Type": "text/html"], body: "<html>secret</html>")
         issuer.session.on("/v1/token") { _, _ in page }
         let token = try Token.fixture()
         let error = try #require(await #expect(throws: (any Error).self) { try await issuer.client.refresh(token) })
-        let text = error.localizedDescription
+        let text = technicalText(of: error)
         for part in ["id.example.com/oauth2/default/v1/token", "19 bytes", "“text/html”", "no JSON", "Check that the issuer's URL"] {
             #expect(text.contains(part), "\(text)")
         }
@@ -81,7 +83,7 @@ struct WireFormatTests {
         #expect(issuer.session.requests("/v1/token").first?.value(forHTTPHeaderField: "X-Device-Token") == "d1")
     }
 
-    @Test("OAuth errors and Okta API errors are decoded into a description, and any other error into the status code")
+    @Test("OAuth errors and Okta API errors are decoded into a technical description, and any other error into the status code")
     func errors() async throws {
         let issuer = try IssuerFixture()
         let oauth = await #expect(throws: APIClientError.self) {
@@ -91,14 +93,14 @@ struct WireFormatTests {
         #expect(oauth?.serverError?.code == .invalidGrant)
         #expect(oauth?.serverError?.statusCode == 400)
         #expect(oauth?.serverError?.additionalValues["left"] as? Int == 2)
-        #expect(oauth?.localizedDescription == "Authentication error: The credentials were wrong. (invalid_grant).")
+        #expect(oauth?.debugDescription == "The credentials were wrong. (invalid_grant, status 400)")
         let api = await #expect(throws: APIClientError.self) {
             try await issuer.signIn(
                 .json(
                     #"{"errorCode":"E0000011","errorSummary":"Invalid token.","errorLink":"l","errorId":"i","errorCauses":[{"errorSummary":"Old."}]}"#,
                     status: 401))
         }
-        #expect(api?.localizedDescription == "Invalid token. Old.")
+        #expect(api?.debugDescription == "Invalid token. Old. (E0000011, status 401, error i)")
         let neither = await #expect(throws: APIClientError.self) { try await issuer.signIn(.json("<html>", status: 500)) }
         #expect(neither == .statusCode(500))
     }
@@ -113,7 +115,7 @@ struct WireFormatTests {
         let error = await #expect(throws: APIClientError.self) { try await issuer.client.userInfo(token: .fixture()) }
         #expect(error?.serverError?.code == .invalidToken && error?.serverError?.statusCode == 401)
         #expect(error?.isTransient == false)
-        #expect(error?.localizedDescription.contains("The token has expired.") == true)
+        #expect(error?.debugDescription.contains("The token has expired.") == true)
     }
 
     @Test("The debug log of requests contains neither passwords nor tokens")

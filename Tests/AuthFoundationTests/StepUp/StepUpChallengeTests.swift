@@ -154,10 +154,10 @@ struct StepUpChallengeTests {
         try StepUpChallenge(acrValues: ["b"], maxAge: 0).check(.fixture(), replacing: nil)
     }
 
-    @Test("The errors of a step-up describe the reason and a remedy")
+    @Test("The errors of a step-up have a reason and a remedy for the user")
     func descriptions() {
         for error in [StepUpError.levelNotReached("a"), .levelNotReached(nil), .tooOld, .unchanged, .otherUser] {
-            #expect(error.localizedDescription.count > 40)
+            #expect(error.userText.suggestion != nil && error.debugDescription.count > 40)
         }
     }
 }

@@ -21,7 +21,7 @@ struct HostileTokenTests {
                 continue
             }
             #expect((cause as? MistypedMemberError)?.key == member)
-            #expect(error?.localizedDescription.contains("admin") == false)
+            #expect(error?.debugDescription.contains("admin") == false)
         }
     }
 

@@ -37,7 +37,7 @@ struct TokenFormatTests {
     func refusesNewerFormat() throws {
         let newer = Self.format1.replacing("\"version\":1", with: "\"version\":2")
         let error = #expect(throws: TokenFormatError(version: 2)) { try JSONDecoder().decode(Token.self, from: Data(newer.utf8)) }
-        #expect(error?.localizedDescription.contains("Update the app") == true)
+        #expect(error?.userText.suggestion == .updateApp && error?.debugDescription.contains("format 2") == true)
     }
 
     @Test("A server's response with a member called id is not decoded as a stored token")
@@ -66,8 +66,8 @@ struct TokenFormatTests {
     func namesMember(body: String, name: String) async throws {
         let issuer = try IssuerFixture()
         let error = await #expect(throws: APIClientError.self) { try await issuer.signIn(.json(body)) }
-        #expect(error?.localizedDescription.contains(name) == true, "\(error?.localizedDescription ?? "")")
-        #expect(error?.localizedDescription.contains("17") == false)
+        #expect(error?.debugDescription.contains(name) == true, "\(error?.debugDescription ?? "")")
+        #expect(error?.debugDescription.contains("17") == false)
     }
 
     @Test("Neither the description nor the mirror of a token contains a secret")

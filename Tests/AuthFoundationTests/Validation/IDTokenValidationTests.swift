@@ -169,7 +169,8 @@ struct IDTokenValidationTests {
         reply.headers["Date"] = httpDate(Self.now + 1200)
         let error = await #expect(throws: ClockSkewError.self) { try await issuer.signIn(reply) }
         #expect(error?.underlying == .issuedAtTimeExceedsGraceInterval)
-        #expect(error?.localizedDescription.contains("20 minutes behind") == true)
+        #expect(error?.userText.description.english == "The clock of this device is 20 minutes behind.")
+        #expect(error?.debugDescription.contains("20 minutes behind") == true)
     }
 }
 

@@ -35,6 +35,8 @@ package struct KeychainStatus: Error, Equatable {
     package static let itemNotFound: OSStatus = -25_300
     /// `errSecInteractionNotAllowed`: the device is locked, or the user cannot be asked now.
     package static let interactionNotAllowed: OSStatus = -25_308
+    /// `errSecUserCanceled`: the user closed the system's question.
+    package static let userCanceled: OSStatus = -128
 
     package let code: OSStatus
 

@@ -5,7 +5,7 @@ import Security
 #endif
 
 /// An error of the Keychain.
-public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
+public enum KeychainError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// An item cannot be read.
     case cannotGet(code: OSStatus)
     /// Items cannot be listed.
@@ -31,8 +31,33 @@ public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
     /// An item lacks an attribute.
     case missingAttribute
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch status {
+        case KeychainStatus.interactionNotAllowed: return .deviceLocked
+        case KeychainStatus.userCanceled: return .cancelled
+        default: break
+        }
+        return switch self {
+        case .cannotGet, .cannotList: ErrorText(ErrorText.storedUnreadable.description, next: .tryAgain)
+        case .cannotSave, .cannotUpdate: .notSaved
+        case .cannotDelete:
+            ErrorText(
+                "Your sign-in could not be removed from this device.",
+                de: "Ihre Anmeldung konnte nicht von diesem Gerät entfernt werden.", next: .tryAgain)
+        case .accessControlInvalid, .invalidAccessibilityOption: .appSetup
+        case .notFound: .notSignedIn
+        case .invalidFormat, .missingAccount, .missingValueData, .missingAttribute: .storedUnreadable
+        }
+    }
+
+    /// The reason and the status code of the Keychain, for developers.
+    public var debugDescription: String {
         switch self {
         case .cannotGet(let code): "The Keychain item can't be read (\(Self.text(code)))."
         case .cannotList(let code): "The Keychain items can't be listed (\(Self.text(code)))."
@@ -52,11 +77,13 @@ public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
 
     /// Whether the device is locked, or the user could not be asked to unlock the item. The user is still signed in: try again after the
     /// device was unlocked.
-    public var isLocked: Bool {
+    public var isLocked: Bool { status == KeychainStatus.interactionNotAllowed }
+
+    /// The status code of a failed operation; `nil` for other errors.
+    private var status: OSStatus? {
         switch self {
-        case .cannotGet(let code), .cannotList(let code), .cannotSave(let code), .cannotDelete(let code), .cannotUpdate(let code):
-            code == KeychainStatus.interactionNotAllowed
-        default: false
+        case .cannotGet(let code), .cannotList(let code), .cannotSave(let code), .cannotDelete(let code), .cannotUpdate(let code): code
+        default: nil
         }
     }
 

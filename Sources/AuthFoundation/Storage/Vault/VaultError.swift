@@ -2,7 +2,7 @@ public import Foundation
 
 /// An error of the encrypted vault. It names the affected entry and contains no secret. Two errors are equal if their codes and entries are
 /// equal.
-public struct VaultError: Error, LocalizedError, Sendable, Equatable {
+public struct VaultError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Sendable, Equatable {
     /// An extensible error code.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.
@@ -37,7 +37,7 @@ public struct VaultError: Error, LocalizedError, Sendable, Equatable {
     /// The id of the token or the name of the file.
     public let entry: String
 
-    /// A description of the error and a remedy.
+    /// The reason and a remedy, in English, for developers.
     public let message: String
 
     /// The underlying error.
@@ -50,8 +50,34 @@ public struct VaultError: Error, LocalizedError, Sendable, Equatable {
         self.underlying = underlying
     }
 
-    /// A description of the error and a remedy.
-    public var errorDescription: String? { message }
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch code {
+        case .damagedEntry: .storedDamaged
+        case .newerFormat: .storedByNewerApp
+        case .invalidKey, .invalidIdentifier: .appSetup
+        case .insecurePermissions:
+            ErrorText(
+                "Your saved sign-in is not protected on this device.",
+                de: "Ihre gespeicherte Anmeldung ist auf diesem Gerät nicht geschützt.", next: .contactSupport)
+        case .busy:
+            ErrorText(
+                "Your saved sign-in is in use right now.", de: "Ihre gespeicherte Anmeldung wird gerade verwendet.", next: .tryAgain)
+        case .inaccessible:
+            ErrorText(
+                "Your sign-in could not be read or saved on this device.",
+                de: "Ihre Anmeldung konnte auf diesem Gerät nicht gelesen oder gespeichert werden.", next: .checkSpace)
+        default: .storedUnreadable
+        }
+    }
+
+    /// The message, the code and the underlying error, for developers.
+    public var debugDescription: String { technicalText(message, [code.rawValue], causedBy: underlying) }
 
     /// Whether the codes and the entries are equal.
     public static func == (left: VaultError, right: VaultError) -> Bool {
