@@ -86,15 +86,27 @@ struct AuthorizationResponse: Sendable {
 
 /// Reports that the redirect comes from another server than the expected one, or does not name its issuer (RFC 9207).
 /// This check prevents mix-up attacks, in which one server's code is sent to another server.
-public struct AuthorizationIssuerError: Error, LocalizedError, Equatable, Sendable {
+public struct AuthorizationIssuerError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
     /// The expected issuer.
     public let expected: URL
 
     /// The issuer in the redirect; `nil` if the redirect names none.
     public let found: String?
 
-    /// A description of the error and of the next step.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        ErrorText(
+            "The sign-in was answered by an unexpected service.", de: "Die Anmeldung wurde von einem unerwarteten Dienst beantwortet.",
+            next: .signInAgain)
+    }
+
+    /// The expected and the found issuer, for developers.
+    public var debugDescription: String {
         "The answer to the sign-in is from \(found.map { "“\($0)”" } ?? "an unnamed server") and not from \(expected.absoluteString). Sign in again."
     }
 }

@@ -87,9 +87,17 @@ extension DeviceAuthorizationFlow {
 }
 
 /// Reports that the user did not approve the sign-in before the code expired (RFC 8628 §3.5).
-public struct DeviceCodeExpiredError: Error, LocalizedError, Equatable, Sendable {
-    /// A description of the error and of the next step.
-    public var errorDescription: String? { "The sign-in was not approved in time. Start again." }
+public struct DeviceCodeExpiredError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .notApprovedInTime }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String { "The device code expired before the user approved the sign-in. Start the flow again." }
 }
 
 extension DeviceAuthorizationFlow.Verification: Redacted {

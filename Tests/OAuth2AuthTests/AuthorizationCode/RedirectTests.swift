@@ -123,7 +123,7 @@ struct RedirectTests {
             try await flow.resume(
                 with: redirect("error=access_denied&error_description=Not+you%2C+please.&error_uri=u&state=\(context.state)"))
         }
-        #expect(error?.code == .accessDenied && error?.localizedDescription == "Authentication error: Not you, please. (access_denied).")
+        #expect(error?.code == .accessDenied && error?.debugDescription == "Not you, please. (access_denied)")
         #expect(error?.additionalValues["error_uri"] as? String == "u")
         #expect(!flow.isAuthenticating && issuer.requests("/v1/token").isEmpty)
     }
