@@ -54,7 +54,7 @@ public final class BrowserSignin {
         do {
             return try BrowserSignin()
         } catch {
-            ConfigurationLog.once("BrowserSignin.shared is nil: \(error.localizedDescription)")
+            ConfigurationLog.once("BrowserSignin.shared is nil: \(technicalText(of: error))")
             return nil
         }
     }

@@ -46,22 +46,43 @@ public enum BrowserSigninError: Error, Sendable {
     }
 }
 
-extension BrowserSigninError: LocalizedError {
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+extension BrowserSigninError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch self {
+        case .noCompatibleAuthenticationProviders, .cannotStartBrowserSession: .browserNotOpened
+        case .noSignOutFlowProvided, .cannotComposeAuthenticationURL, .invalidRedirectScheme, .missingIdToken: .appSetup
+        case .authenticationProvider(let error), .generic(let error): ErrorText(of: error)
+        case .noAuthenticatorProviderResponse:
+            ErrorText(
+                "The browser was closed before it was finished.", de: "Der Browser wurde vor dem Abschluss geschlossen.", next: .tryAgain)
+        case .serverError(let error): error.userText
+        case .userCancelledLogin: .cancelled
+        case .oauth2(let error): error.userText
+        case .genericError: .somethingWrong
+        }
+    }
+
+    /// The reason and a remedy, for developers. It contains no parameters of URLs.
+    public var debugDescription: String {
         switch self {
         case .noCompatibleAuthenticationProviders: "There is no browser that could be used here."
         case .noSignOutFlowProvided: "The configuration has no logout redirect URI. Add “logoutRedirectUri”."
         case .cannotStartBrowserSession: "The browser can't be opened."
         case .cannotComposeAuthenticationURL: "The URL for the browser can't be put together. Check the issuer in the app's configuration."
-        case .authenticationProvider(let error): error.localizedDescription
+        case .authenticationProvider(let error): technicalText(of: error)
         case .noAuthenticatorProviderResponse: "The browser session ended without an answer. Try again."
-        case .serverError(let error): error.localizedDescription
+        case .serverError(let error): error.debugDescription
         case .invalidRedirectScheme(let scheme): Self.explanation(scheme: scheme)
         case .userCancelledLogin(let reason): reason ?? "The browser session was closed."
         case .missingIdToken: "There is no ID token. Ask for the scope “openid”."
-        case .oauth2(let error): error.localizedDescription
-        case .generic(let error): error.localizedDescription
+        case .oauth2(let error): error.debugDescription
+        case .generic(let error): technicalText(of: error)
         case .genericError(let message): message
         }
     }
@@ -76,6 +97,11 @@ extension BrowserSigninError: LocalizedError {
         #endif
         return "A redirect with the scheme “\(scheme ?? "")” can't be received here. \(fix)"
     }
+}
+
+extension ErrorText {
+    static let browserNotOpened = ErrorText(
+        "The browser could not be opened.", de: "Der Browser konnte nicht geöffnet werden.", next: .tryAgain)
 }
 
 extension BrowserSigninError: Equatable {

@@ -1,3 +1,4 @@
+package import AuthFoundation
 public import Foundation
 internal import JOSE
 
@@ -11,9 +12,36 @@ public enum SystemBrowserError: Error, Equatable, Sendable {
     case timedOut(seconds: TimeInterval)
 }
 
-extension SystemBrowserError: LocalizedError {
-    /// A description of the error and a remedy.
-    public var errorDescription: String? {
+extension SystemBrowserError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        switch self {
+        case .cannotListen:
+            ErrorText(
+                "The browser could not be connected to this app.", de: "Der Browser konnte nicht mit dieser App verbunden werden.",
+                next: LocalizedText(
+                    "Close other windows of this app, then try again.",
+                    de: "Schließen Sie andere Fenster dieser App und versuchen Sie es erneut."))
+        case .cannotOpen:
+            ErrorText(
+                ErrorText.browserNotOpened.description,
+                next: LocalizedText(
+                    "Set a default browser on this device, then try again.",
+                    de: "Legen Sie auf diesem Gerät einen Standardbrowser fest und versuchen Sie es erneut."))
+        case .timedOut:
+            ErrorText(
+                "You did not finish in the browser in time.", de: "Sie haben den Vorgang im Browser nicht rechtzeitig abgeschlossen.",
+                next: .tryAgain)
+        }
+    }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .cannotListen(nil, let reason): "No port of this machine can be used for the browser's return: \(reason)."
         case .cannotListen(let port?, let reason):

@@ -110,13 +110,15 @@ struct CallbackListenerTests {
     }
     #endif
 
-    @Test("The loopback listener uses the port of the redirect URI, and the error for an occupied port names the port")
+    @Test(
+        "The loopback listener uses the port of the redirect URI, and the technical description of the error for an occupied port names the port"
+    )
     func port() async throws {
         let second = try await withUndisturbedPort {
             let first = try listener()
             let port = try #require(first.redirectUri.port)
             let error = #expect(throws: SystemBrowserError.self) { try listener("http://127.0.0.1:\(port)/callback") }
-            #expect(error?.localizedDescription.contains("\(port)") == true)
+            #expect(error?.debugDescription.contains("\(port)") == true)
             first.close()
             await first.end()
             let second = try listener("http://localhost:\(port)/callback")
@@ -139,7 +141,7 @@ struct CallbackListenerTests {
             let other = try LoopbackSocket(isIPv6: true, port: nil)
             let error = #expect(throws: SystemBrowserError.self) { try listener("http://localhost:\(other.port)/callback") }
             defer { close(other.descriptor) }
-            #expect(error?.localizedDescription.contains("\(other.port)") == true)
+            #expect(error?.debugDescription.contains("\(other.port)") == true)
             // The failed attempt leaves no socket open.
             close(try LoopbackSocket(isIPv6: false, port: other.port).descriptor)
         }
