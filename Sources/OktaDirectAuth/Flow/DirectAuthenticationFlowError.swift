@@ -38,21 +38,45 @@ public enum DirectAuthenticationFlowError: Error, Sendable {
     }
 }
 
-extension DirectAuthenticationFlowError: LocalizedError {
-    /// A description of the error and of the next step.
-    public var errorDescription: String? {
+extension DirectAuthenticationFlowError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
         switch self {
-        case .pollingTimeoutExceeded: "The sign-in was not approved in time. Start again."
+        case .pollingTimeoutExceeded: .notApprovedInTime
+        case .bindingCodeMissing: .unexpectedAnswer
+        case .invalidContinuationContext: .stepNotPossible
+        case .flowNotStarted: .notStarted
+        case .inconsistentContextState:
+            ErrorText(
+                "The sign-in was restarted or cancelled in the meantime.",
+                de: "Die Anmeldung wurde inzwischen neu gestartet oder abgebrochen.", next: .startAgain)
+        case .missingArguments: .incomplete
+        case .network(let error): error.userText
+        case .oauth2(let error): error.userText
+        case .server(let error): error.userText
+        case .other(is CancellationError): ErrorText("The sign-in was cancelled.", de: "Die Anmeldung wurde abgebrochen.")
+        case .other(let error): ErrorText(of: error)
+        }
+    }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
+        switch self {
+        case .pollingTimeoutExceeded: "The user did not approve the sign-in before it expired. Start again."
         case .bindingCodeMissing: "The server asks to show a code and gives none."
         case .invalidContinuationContext: "The sign-in does not wait for this answer. Look at the status that the last step returned."
         case .flowNotStarted: "No sign-in is under way. Start one first."
         case .inconsistentContextState: "Another step of the sign-in has begun meanwhile, or it was reset."
         case .missingArguments(let names): "This step needs \(names.joined(separator: " or ")), which no earlier step has brought."
-        case .network(let error): error.localizedDescription
-        case .oauth2(let error): error.localizedDescription
-        case .server(let error): error.localizedDescription
-        case .other(is CancellationError): "The sign-in was cancelled."
-        case .other(let error): error.localizedDescription
+        case .network(let error): error.debugDescription
+        case .oauth2(let error): error.debugDescription
+        case .server(let error): error.debugDescription
+        case .other(let error): technicalText(of: error)
         }
     }
 }

@@ -37,23 +37,6 @@ struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
     func resultType(from response: HTTPURLResponse) -> APIResponseResult {
         passage.result(of: response)
     }
-
-    /// Adds a description to errors of out-of-band factors. Some servers send none, and apps show the description to users.
-    func error(from data: Data) -> (any Error)? {
-        guard grant == .oob || grant == .oobMFA, let error = try? JSONDecoder().decode(OAuth2ServerError.self, from: data),
-            error.description?.isEmpty != false, let words = Self.words(for: error.code)
-        else { return nil }
-        return OAuth2ServerError(code: error.code.rawValue, description: words, additionalValues: error.additionalValues)
-    }
-
-    private static func words(for code: OAuth2ServerError.Code) -> String? {
-        switch code {
-        case .accessDenied: "The sign-in was denied."
-        case .oobRejected: "The sign-in was denied on the other device."
-        case .expiredToken: "The sign-in was not approved in time. Start again."
-        default: nil
-        }
-    }
 }
 
 /// A request for a challenge: `primary-authenticate` for a first factor, `challenge` for a second factor.

@@ -49,7 +49,7 @@ struct StandardConfigurationTests {
     func needsPropertyList() async throws {
         if TestProcess.isChild {
             let error = #expect(throws: OAuth2Client.PropertyListConfigurationError.self) { try DirectAuthenticationFlow() }
-            #expect(error?.localizedDescription.hasPrefix("There is no Okta.plist. Add it to the app's target") == true)
+            #expect(error?.debugDescription.hasPrefix("There is no Okta.plist. Add it to the app's target") == true)
             return
         }
         try await run("needsPropertyList", with: nil)

@@ -48,13 +48,14 @@ struct DirectAuthenticationFlowTests {
         #expect(token.context.acrValues == ["a", "b"])
     }
 
-    @Test("A sign-in with a wrong password ends with the server's error")
+    @Test("A sign-in with a wrong password ends with the server's error, whose text says that the user name or password is wrong")
     func wrongPassword() async throws {
         let flow = try flow()
         server.answer("token", .refusal("invalid_grant"))
         let error = await #expect(throws: APIClientError.self) { try await flow.start("jane", with: .password("wrong")) }
         #expect(error?.serverError?.code == .invalidGrant)
-        #expect(error?.localizedDescription == "Authentication error: Said the server. (invalid_grant).")
+        #expect(error?.userText == .wrongPassword)
+        #expect(error?.debugDescription == "Said the server. (invalid_grant, status 400)")
         #expect(!flow.isAuthenticating)
         await #expect(throws: Failure.flowNotStarted) { try await flow.resume(with: .otp(code: "1")) }
     }
@@ -98,23 +99,23 @@ struct DirectAuthenticationFlowTests {
     }
 
     @Test(
-        "Each kind of network error has its own description for the user",
+        "A network failure during a sign-in has a text for the user, and a technical description that names the cause",
         arguments: [
-            (URLError.Code.notConnectedToInternet, "This device is not connected to the internet."),
-            (.networkConnectionLost, "The connection to the server was lost. Try again."),
-            (.timedOut, "did not answer in time. Try again."),
-            (.cannotFindHost, "can't be found. Check the issuer in the app's configuration and the network."),
-            (.cannotConnectToHost, "can't be reached. Check that the server runs and that the issuer's port is right."),
-            (.serverCertificateUntrusted, "its certificate is not trusted."),
-            (.badURL, "Check the network and try again."),
+            (URLError.Code.notConnectedToInternet, ErrorText.offline, "This device is not connected to the internet."),
+            (.networkConnectionLost, .interrupted, "The connection to the server was lost. Try again."),
+            (.timedOut, .timedOut, "did not answer in time. Try again."),
+            (.cannotFindHost, .unreachable, "can't be found. Check the issuer in the app's configuration and the network."),
+            (.cannotConnectToHost, .unreachable, "can't be reached. Check that the server runs and that the issuer's port is right."),
+            (.serverCertificateUntrusted, .insecure, "its certificate is not trusted."),
+            (.badURL, .unreachable, "Check the network and try again."),
         ])
-    func networkFailure(code: URLError.Code, words: String) async throws {
+    func networkFailure(code: URLError.Code, text: ErrorText, words: String) async throws {
         let flow = try flow()
         server.answer("token", .init(body: "", error: code))
         // The test catches any error and reads its description, as an app does.
-        let error = await #expect(throws: (any Error).self) { try await flow.start("jane", with: .password("x")) }
-        #expect(error?.localizedDescription.hasSuffix(words) == true, "\(error?.localizedDescription ?? "")")
-        #expect(error.map { DirectAuthenticationFlowError($0).localizedDescription } == error?.localizedDescription)
+        let error = try #require(await #expect(throws: (any Error).self) { try await flow.start("jane", with: .password("x")) })
+        #expect(ErrorText(of: error) == text && DirectAuthenticationFlowError(error).userText == text)
+        #expect(technicalText(of: error).hasSuffix("\(words) (URL error \(code.rawValue))"), "\(error)")
     }
 
     @Test("A number challenge returns the number, and polling starts only when the app resumes the flow", arguments: [#""95""#, "95"])

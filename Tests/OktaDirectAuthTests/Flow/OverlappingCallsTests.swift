@@ -20,7 +20,7 @@ struct OverlappingCallsTests {
         await clock.sleepers(1)
         guard case .success(let token) = try await flow.resume(with: .otp(code: "1")) else { throw Failure.flowNotStarted }
         let error = await #expect(throws: Failure.inconsistentContextState) { try await push.value }
-        #expect(error?.localizedDescription == "Another step of the sign-in has begun meanwhile, or it was reset.")
+        #expect(error?.debugDescription == "Another step of the sign-in has begun meanwhile, or it was reset.")
         #expect(clock.waits.isEmpty && flow.context?.currentStatus == .success(token))
         #expect(server.forms("token").last?["mfa_token"] == "mfa-1" && server.forms("revoke").isEmpty)
     }
@@ -213,6 +213,6 @@ struct OverlappingCallsTests {
         guard case .server(let error)? = try await result(.refusal("access_denied")) else { throw Failure.flowNotStarted }
         #expect(error.code == .accessDenied)
         #expect(try await result(.pending, resets: true) == .inconsistentContextState)
-        #expect(Failure(CancellationError()).localizedDescription == "The sign-in was cancelled.")
+        #expect(Failure(CancellationError()).userText.description.english == "The sign-in was cancelled.")
     }
 }

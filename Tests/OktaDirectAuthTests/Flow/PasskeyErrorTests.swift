@@ -16,9 +16,11 @@ struct PasskeyErrorTests {
     }
 
     @Test(
-        "The sentence for the user contains no text of the system",
+        "The sentence for the user contains no text of the system, and the technical description does",
         arguments: [PasskeyError.cancelled, .noPasskey, .unusable("code 1004"), .busy, .failed("code 1000")])
     func sentences(error: PasskeyError) {
         #expect(error.localizedDescription.hasSuffix(".") && !error.localizedDescription.contains("code"))
+        if case .unusable(let text) = error { #expect(error.debugDescription.contains(text)) }
+        if case .failed(let text) = error { #expect(error.debugDescription.contains(text)) }
     }
 }

@@ -81,7 +81,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "The error for a missing or invalid member of a challenge response names the member",
+        "The technical description of a challenge response without a valid member names the member",
         arguments: [
             (#""oob_code":"","expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
             (#""expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
@@ -94,7 +94,7 @@ struct PushAnswersTests {
     func missing(members: String, name: String) async throws {
         let error = await #expect(throws: APIClientError.self) { try await start(members) }
         guard case .cannotParseResponse? = error else { throw Failure.flowNotStarted }
-        #expect(error?.localizedDescription.contains(name) == true, "\(error?.localizedDescription ?? "")")
+        #expect(error?.debugDescription.contains(name) == true, "\(error?.debugDescription ?? "")")
         #expect(server.forms("token").isEmpty)
     }
 
@@ -115,7 +115,7 @@ struct PushAnswersTests {
             try await start(
                 #""oob_code":"o","channel":"push","binding_method":"transfer","expires_in":60,"interval":5,"binding_code":\#(written)"#)
         }
-        #expect(Failure.bindingCodeMissing.localizedDescription == "The server asks to show a code and gives none.")
+        #expect(Failure.bindingCodeMissing.debugDescription == "The server asks to show a code and gives none.")
     }
 
     @Test("A push with unknown members and an unknown channel in its responses can be completed")

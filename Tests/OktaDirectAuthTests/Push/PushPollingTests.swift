@@ -61,7 +61,7 @@ struct PushPollingTests {
     func expires(interval: String, waits: [TimeInterval], requests: Int) async throws {
         let error = try await failure(interval: interval, .pending)
         #expect(error as? Failure == .pollingTimeoutExceeded)
-        #expect(error?.localizedDescription == "The sign-in was not approved in time. Start again.")
+        #expect((error as? Failure)?.userText == .notApprovedInTime)
         #expect(server.clock.waits == waits && server.forms("token").count == requests)
     }
 
@@ -90,24 +90,23 @@ struct PushPollingTests {
     // MARK: Denial
 
     @Test(
-        "A denied push ends polling, and the error has a description for the user",
+        "A denied push ends polling, and the error has a text for the user",
         arguments: [
-            (
-                #"{"error":"access_denied","error_description":"The user rejected it."}"#,
-                "Authentication error: The user rejected it. (access_denied)."
-            ),
-            (#"{"error":"access_denied"}"#, "Authentication error: The sign-in was denied. (access_denied)."),
-            (#"{"error":"access_denied","error_description":""}"#, "Authentication error: The sign-in was denied. (access_denied)."),
-            (#"{"error":"oob_rejected"}"#, "Authentication error: The sign-in was denied on the other device. (oob_rejected)."),
-            (#"{"error":"expired_token"}"#, "Authentication error: The sign-in was not approved in time. Start again. (expired_token)."),
-            (#"{"error":"invalid_grant"}"#, "Authentication error: invalid_grant."),
+            (#"{"error":"access_denied","error_description":"The user rejected it."}"#, ErrorText.denied),
+            (#"{"error":"access_denied"}"#, .denied), (#"{"error":"access_denied","error_description":""}"#, .denied),
+            (#"{"error":"expired_token"}"#, .notApprovedInTime), (#"{"error":"invalid_grant"}"#, .signInExpired),
         ])
-    func denied(body: String, words: String) async throws {
-        let error = try await failure(.pending, .init(status: 400, body: body))
-        #expect(error?.localizedDescription == words)
-        #expect(error.map { Failure($0).localizedDescription } == words)
+    func denied(body: String, text: ErrorText) async throws {
+        let error = try #require(await failure(.pending, .init(status: 400, body: body)))
+        #expect(ErrorText(of: error) == text && Failure(error).userText == text)
         #expect((error as? APIClientError)?.serverError?.statusCode == 400)
         #expect(server.clock.waits == [5])
+    }
+
+    @Test("A push that the user rejected on the other device has a text that names the device")
+    func rejectedOnOtherDevice() async throws {
+        let error = try #require(await failure(.pending, .init(status: 400, body: #"{"error":"oob_rejected"}"#)))
+        #expect(ErrorText(of: error).description.english == "The sign-in was denied on your other device.")
     }
 
     // MARK: The network
@@ -127,7 +126,7 @@ struct PushPollingTests {
     @Test("If the network fails until the challenge expires, push polling ends with the network error")
     func lastingFailure() async throws {
         let error = try await failure(interval: "20", .pending, .failing(.notConnectedToInternet))
-        #expect(error?.localizedDescription == "This device is not connected to the internet.")
+        #expect(error.map(ErrorText.init(of:)) == .offline)
         #expect(server.clock.waits == [20, 20, 20])
     }
 
@@ -173,7 +172,7 @@ struct PushPollingTests {
     func rateLimitBeyondExpiry(delay: String) async throws {
         let body = #"{"errorCode":"E0000047","errorSummary":"Too many requests.","errorLink":"E0000047","errorId":"x","errorCauses":[]}"#
         let error = try await failure(Self.limited(["Retry-After": delay], body: body))
-        #expect(error?.localizedDescription == "Too many requests.")
+        #expect(error.map(ErrorText.init(of:)) == .tooMany)
         #expect(server.clock.waits == [60])
     }
 
