@@ -1,3 +1,4 @@
+package import AuthFoundation
 public import Foundation
 
 /// An error of the SDK. Descriptions never contain a token, a password or a response body.
@@ -27,7 +28,7 @@ public enum OktaError: LocalizedError {
     /// A parameter is invalid.
     case invalidParameters(String)
 
-    /// A description of the error for the user.
+    /// A description of the error in English. For an error of the server, it is the server's text. Show ``errorDescription`` to the user.
     public var description: String {
         switch self {
         case .errorBuildingURLRequest(let reason): "The request could not be made: \(reason)"
@@ -45,14 +46,51 @@ public enum OktaError: LocalizedError {
         }
     }
 
-    /// The same as `description`.
-    public var localizedDescription: String { description }
+    /// The same as ``errorDescription``.
+    public var localizedDescription: String { userText.description.text }
 
-    /// The same as `description`.
-    public var errorDescription: String? { description }
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+}
+
+extension OktaError: ClientError {
+    package var userText: ErrorText {
+        switch self {
+        case .errorBuildingURLRequest, .invalidParameters: .appSetup
+        case .connectionError(let error): Self.connectionText(of: error)
+        case .emptyServerResponse, .invalidResponse: .unexpectedAnswer
+        case .responseSerializationError: .foreignAnswer
+        case .serverRespondedWithError(let refusal):
+            ErrorText(apiCode: refusal.errorCode, causes: refusal.causes, status: refusal.statusCode)
+        case .unexpectedResponse, .internalError: .somethingWrong
+        case .wrongStatus: .stepNotPossible
+        case .alreadyInProgress: ErrorText("This is already in progress.", de: "Dieser Vorgang läuft bereits.")
+        case .unknownStatus:
+            ErrorText(
+                "This app does not support the next step of the sign-in.",
+                de: "Diese App unterstützt den nächsten Schritt der Anmeldung nicht.", next: .updateApp)
+        }
+    }
+
+    /// An app's own transport can report any error: its text does not say that the service was not reached.
+    private static func connectionText(of error: any Error) -> ErrorText {
+        let text = ErrorText(of: error)
+        return text == .somethingWrong ? .unreachable : text
+    }
 }
 
 extension OktaError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The same as `description`.
-    public var debugDescription: String { description }
+    /// The description, and for an error of the server its code, the HTTP status, and the IDs of the error and of the request. For
+    /// developers.
+    public var debugDescription: String {
+        switch self {
+        case .connectionError(let error): "The server can't be reached: \(technicalText(of: error))"
+        case .responseSerializationError(let error, _): technicalText(description, [], causedBy: error)
+        case .serverRespondedWithError(let refusal): refusal.explanation
+        default: description
+        }
+    }
 }

@@ -137,7 +137,7 @@ public class OktaAPIRequest {
         do {
             request = try buildRequest()
         } catch {
-            let reason = error as? OktaError ?? .errorBuildingURLRequest(error.localizedDescription)
+            let reason = error as? OktaError ?? .errorBuildingURLRequest(technicalText(of: error))
             return MainQueue.runLater { self.end(.error(reason)) }
         }
         // Retains the request until the response arrives.
@@ -198,6 +198,7 @@ public class OktaAPIRequest {
         do {
             var refusal = try decoder.decode(OktaAPIErrorResponse.self, from: data)
             refusal.statusCode = response.statusCode
+            refusal.requestId = response.value(forHTTPHeaderField: "X-Okta-Request-Id")
             refusal.rateLimitReset = response.value(forHTTPHeaderField: "X-Rate-Limit-Reset").flatMap(TimeInterval.init)
                 .flatMap(Date.init(numericDate:))
             return .serverRespondedWithError(refusal)

@@ -1,3 +1,4 @@
+internal import AuthFoundation
 public import Foundation
 
 /// An error response of the server (Documentation/Protocol/Authn.md §1.4). Programs should use only ``errorCode``. A member is `nil` if the
@@ -5,13 +6,13 @@ public import Foundation
 public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
     /// A cause of the error.
     public struct ErrorCause: Codable, Hashable, Sendable {
-        /// A description of the cause for the user.
+        /// The server's description of the cause, in the server's language.
         public var errorSummary: String?
     }
 
     /// The error code, such as `E0000004`.
     public var errorCode: String?
-    /// A description of the error for the user.
+    /// The server's description of the error, in the server's language.
     public var errorSummary: String?
     /// The error code again.
     public var errorLink: String?
@@ -22,6 +23,8 @@ public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
 
     /// The HTTP status; `nil` if the value was not received as a response.
     public internal(set) var statusCode: Int?
+    /// The server's identifier of the request; `nil` if the server sends none.
+    public internal(set) var requestId: String?
     /// The time at which the rate limit ends; `nil` if the server does not send it.
     public internal(set) var rateLimitReset: Date?
 
@@ -42,7 +45,19 @@ public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
 
     /// The descriptions of the causes, or else the summary.
     var text: String? {
-        let causes = (errorCauses ?? []).compactMap(\.errorSummary).filter { !$0.isEmpty }
-        return causes.isEmpty ? errorSummary : causes.joined(separator: "; ")
+        causes.isEmpty ? errorSummary : causes.joined(separator: "; ")
+    }
+
+    /// The descriptions of the causes.
+    var causes: [String] { (errorCauses ?? []).compactMap(\.errorSummary).filter { !$0.isEmpty } }
+
+    /// The summary, the causes, the code, the HTTP status, and the IDs of the error and of the request, for developers.
+    var explanation: String {
+        let texts = ([errorSummary].compactMap { $0 } + causes).filter { !$0.isEmpty }
+        return technicalText(
+            texts.isEmpty ? "The server refused, and gave no reason." : texts.joined(separator: " "),
+            [
+                errorCode, statusCode.map { "status \($0)" }, errorId.map { "error \($0)" }, requestId.map { "request \($0)" },
+            ])
     }
 }

@@ -5,12 +5,12 @@ import Testing
 @MainActor
 @Suite("Responses of the classic API")
 struct AnswerTests {
-    @Test("A server error of the classic API contains the code, the causes, the HTTP status and the end of the rate limit")
+    @Test("A server error of the classic API contains the code, the causes, the HTTP status, the IDs and the end of the rate limit")
     func refusal() async throws {
         let org = try Org()
         org.server.answer(
             Answers.refusal("E0000047", "API call exceeded rate limit", causes: ["one", "two"]), status: 429,
-            headers: ["X-Rate-Limit-Reset": "1900000000"])
+            headers: ["X-Rate-Limit-Reset": "1900000000", "X-Okta-Request-Id": "req-1"])
         await #expect {
             _ = try await org.start.authenticate(username: "ana", password: "x")
         } throws: { error in
@@ -23,7 +23,10 @@ struct AnswerTests {
             #expect(refusal.statusCode == 429)
             #expect(refusal.rateLimitReset == Date(timeIntervalSince1970: 1_900_000_000))
             #expect((error as? OktaError)?.description == "one; two")
-            #expect(error.localizedDescription == "one; two")
+            #expect(refusal.requestId == "req-1")
+            #expect(
+                (error as? OktaError)?.debugDescription
+                    == "API call exceeded rate limit one two (E0000047, status 429, error oae1, request req-1)")
             return true
         }
     }
@@ -37,7 +40,7 @@ struct AnswerTests {
         ] {
             org.server.answer(body, status: 401)
             await #expect { _ = try await org.start.authenticate(username: "ana", password: "x") } throws: {
-                $0.localizedDescription == text
+                ($0 as? OktaError)?.description == text
             }
         }
     }
