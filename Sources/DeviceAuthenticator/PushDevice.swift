@@ -77,10 +77,10 @@ final class PushDevice: DeviceAuthenticatorProtocol {
     func allEnrollments() -> [any AuthenticatorEnrollmentProtocol] {
         do {
             let (records, failures) = try store.enrollments()
-            for failure in failures { log.warning("storage", failure.errorDescription) }
+            for failure in failures { log.warning("storage", failure.debugDescription) }
             return records.map { AuthenticatorEnrollment($0, device: self) }
         } catch {
-            log.warning("storage", StorageError(error).errorDescription)
+            log.warning("storage", StorageError(error).debugDescription)
             return []
         }
     }
@@ -153,7 +153,7 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         do {
             return try await store.run { [keys] _ in try token.signed(by: keys) }
         } catch SecurityError.keyCorrupted(let error) {
-            log.warning("possessionKey", error.localizedDescription)
+            log.warning("possessionKey", technicalText(of: error))
             throw DeviceAuthenticatorError.genericError(LocalFailure.possessionKeyMissing)
         }
     }
@@ -163,7 +163,7 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         do {
             await deleteKeys(try await store.run { try $0.unnamed(among: tags) })
         } catch {
-            log.warning("keys", "New keys are kept, for it can't be told whether they are in use: \(error.localizedDescription)")
+            log.warning("keys", "New keys are kept, for it can't be told whether they are in use: \(technicalText(of: error))")
         }
     }
 
@@ -173,7 +173,7 @@ final class PushDevice: DeviceAuthenticatorProtocol {
             do {
                 try await store.run { [keys] _ in try keys.deleteKey(tag: tag) }
             } catch {
-                log.warning("keys", "The unused key \(tag) can't be deleted: \(error.localizedDescription)")
+                log.warning("keys", "The unused key \(tag) can't be deleted: \(technicalText(of: error))")
             }
         }
     }

@@ -42,13 +42,13 @@ struct PendingChallenges: Sendable {
                 try await challenge.verify()
             } catch let error as DeviceAuthenticatorError where error.reason != .untrustedChallenge {
                 // The keys cannot be fetched now: the challenge stays unverified, hides its details, and is verified when it is resolved.
-                device.log.warning("challengeKeys", "The keys of the org can't be read: \(error.localizedDescription)")
+                device.log.warning("challengeKeys", "The keys of the org can't be read: \(technicalText(of: error))")
             }
             return challenge
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            device.log.warning("challengeSkipped", "A pending challenge was left out: \(error.localizedDescription)")
+            device.log.warning("challengeSkipped", "A pending challenge was left out: \(technicalText(of: error))")
             return nil
         }
     }

@@ -170,7 +170,7 @@ struct Enrolling: Sendable {
         do {
             let failures = try await device.store.run { try $0.insert(record, device: deviceRecord, policy: policy) }
             for failure in failures {
-                device.log.warning("storage", "Part of the older enrollment can't be deleted: \(failure.localizedDescription)")
+                device.log.warning("storage", "Part of the older enrollment can't be deleted: \(technicalText(of: failure))")
             }
         } catch {
             // Deletes the enrollment on the server. Otherwise the server would send challenges to a device without the enrollment.

@@ -1,3 +1,4 @@
+internal import AuthFoundation
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -54,9 +55,10 @@ extension DeviceAuthenticatorError: CustomNSError {
         }
     }
 
-    /// The localized description and the underlying error.
+    /// The texts for the user and the underlying error.
     public var errorUserInfo: [String: Any] {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: errorDescription ?? ""]
+        var info: [String: Any] = [NSLocalizedDescriptionKey: userText.description.text]
+        info[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
         switch self {
         case .networkError(let error): info[NSUnderlyingErrorKey] = error
         case .securityError(let error): info[NSUnderlyingErrorKey] = error
@@ -67,15 +69,20 @@ extension DeviceAuthenticatorError: CustomNSError {
     }
 }
 
-extension DeviceAuthenticatorError: LocalizedError {
-    /// The problem and the next step for the user.
-    public var errorDescription: String? {
+extension DeviceAuthenticatorError: LocalizedError, CustomDebugStringConvertible {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    /// The reason and a remedy, with the code, the HTTP status and the IDs of the server's response. For developers.
+    public var debugDescription: String {
         switch self {
-        case .serverAPIError(let result, let model): Self.text(of: result, model, reason: reason)
-        case .networkError(let error):
-            "The server can't be reached: \(Self.sentence(error.localizedDescription)) Check the connection and try again."
-        case .securityError(let error): error.errorDescription
-        case .storageError(let error): error.errorDescription
+        case .serverAPIError(let result, let model): Self.explanation(of: result, model, reason: reason)
+        case .networkError(let error): "The server can't be reached: \(technicalText(of: error))"
+        case .securityError(let error): error.debugDescription
+        case .storageError(let error): error.debugDescription
         case .genericError(let text), .internalError(let text): text
         case .accountNotFoundForChallenge:
             "The sign-in request is for an account that is not on this device. Add the account, or ignore the request."
@@ -85,30 +92,31 @@ extension DeviceAuthenticatorError: LocalizedError {
         }
     }
 
-    /// Adds a full stop if the text has none. Only some systems end their messages with a full stop.
-    private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
+    private static func explanation(of result: HTTPURLResult, _ model: ServerAPIErrorModel?, reason: Reason) -> String {
+        let says = model?.errorSummary.map { " The server says: \($0)" } ?? ""
+        return technicalText(
+            sentence(for: reason) + says,
+            [
+                model?.errorCode?.rawValue, result.response.map { "status \($0.statusCode)" }, model?.errorId.map { "error \($0)" },
+                result.response?.value(forHTTPHeaderField: "X-Okta-Request-Id").map { "request \($0)" },
+            ], causedBy: result.error)
+    }
 
-    private static func text(of result: HTTPURLResult, _ model: ServerAPIErrorModel?, reason: Reason) -> String {
-        let status = result.response?.statusCode ?? 0
-        let detail = model?.errorSummary.map { " The server says: \($0)" } ?? ""
-        let code = model?.errorCode.map { " (\($0.rawValue))" } ?? ""
-        return switch reason {
+    private static func sentence(for reason: Reason) -> String {
+        switch reason {
         case .expired: "The sign-in request has expired. Start the sign-in again."
         case .alreadyAnswered: "The sign-in request was answered already, here or on another device."
         case .cancelled: "The sign-in was cancelled where it was started. Nothing is left to do here."
         case .userVerificationCancelled: "The verification was cancelled, so the sign-in was not approved. Start the sign-in again."
         case .userVerificationFailed: "You could not be verified, so the sign-in was not approved. Start the sign-in again."
-        case .enrollmentGone: "The server no longer knows this account on this device\(code). Remove it here and enroll again.\(detail)"
-        case .enrollmentSuspended: "The account or this device is suspended\(code). Ask the administrator.\(detail)"
-        case .userVerificationRequired:
-            "The organization asks for user verification on this device\(code). Turn it on and try again.\(detail)"
-        case .tokenRefused: "The access token was refused\(code). Sign in again.\(detail)"
-        case .notPermitted: "The access token does not permit this\(code). Sign in again with the needed scope.\(detail)"
-        case .notFound: "The server does not know what the request is about\(code).\(detail)"
-        case .clockWrong:
-            "The server refused the request with status \(status)\(code).\(detail) \(result.error?.localizedDescription ?? "")"
-        case .tooManyRequests: "The server asks to wait\(code). Try again later.\(detail)"
-        default: "The server refused the request with status \(status)\(code).\(detail)"
+        case .enrollmentGone: "The server no longer knows this account on this device. Remove it here and enroll again."
+        case .enrollmentSuspended: "The account or this device is suspended. Ask the administrator."
+        case .userVerificationRequired: "The organization asks for user verification on this device. Turn it on and try again."
+        case .tokenRefused: "The access token was refused. Sign in again."
+        case .notPermitted: "The access token does not permit this. Sign in again with the needed scope."
+        case .notFound: "The server does not know what the request is about."
+        case .tooManyRequests: "The server asks to wait. Try again later."
+        default: "The server refused the request."
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import AuthFoundation
+package import AuthFoundation
 public import Foundation
 
 #if canImport(Security)
@@ -62,22 +62,47 @@ public enum SecurityError: Error, Equatable, Sendable {
     }
 }
 
-extension SecurityError: LocalizedError {
-    /// The problem and the next step for the user.
-    public var errorDescription: String? {
+extension SecurityError: ClientError {
+    package var userText: ErrorText {
+        switch self {
+        case .failedToSignPayload, .generalEncryptionError, .dataEncryptionDecryptionError: .somethingWrong
+        case .keyGenFailed, .jwkError: .notSetUp
+        case .keyCorrupted: .accountDamaged
+        case .localAuthenticationCancelled: .verificationCancelled
+        case .localAuthenticationPasscodeNotSet: .verificationUnavailable
+        case .localAuthenticationFailed: .verificationFailed
+        case .jwtError(LocalFailure.expiredText): .requestExpired
+        case .jwtError: .requestNotVerified
+        }
+    }
+}
+
+extension SecurityError: LocalizedError, CustomDebugStringConvertible {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .failedToSignPayload(let text): "The answer could not be signed: \(text)"
         case .keyGenFailed(let code, let text): "A key could not be made (\(code)): \(text)"
-        case .keyCorrupted:
-            "The key of this enrollment is damaged or gone. Turn user verification on again, or remove the account here and enroll again."
+        case .keyCorrupted(let error):
+            technicalText(
+                "The key of this enrollment is damaged or gone. Turn user verification on again, or remove the account here and enroll again.",
+                [], causedBy: error)
         case .localAuthenticationCancelled: "The verification was cancelled. Try again."
         case .localAuthenticationPasscodeNotSet:
             "This device has nothing to verify you with. Set up a passcode or biometrics, or give the authenticator a user verifier."
         case .localAuthenticationFailed: "You could not be verified. Try again."
-        case .generalEncryptionError(let code, _, let text): "A cryptographic operation failed (\(code)): \(text)"
+        case .generalEncryptionError(let code, let error, let text):
+            technicalText("A cryptographic operation failed (\(code)): \(text)", [], causedBy: error)
         case .jwkError(let text): "The key can't be used: \(text)"
         case .jwtError(let text): "The sign-in request was refused: \(text). Ask for a new one."
-        case .dataEncryptionDecryptionError: "Stored data could not be encrypted or decrypted."
+        case .dataEncryptionDecryptionError(let error):
+            technicalText("Stored data could not be encrypted or decrypted.", [], causedBy: error)
         }
     }
 }
@@ -115,15 +140,11 @@ public enum StorageError: Error, Equatable, Sendable {
     /// Any other failure; the text names the entry or file.
     case generalStorageError(String)
 
-    /// The problem and the next step for the user.
-    public var errorDescription: String {
-        switch self {
-        case .itemNotFound: "The item is not stored on this device. Enroll again."
-        case .missingAppGroupEntitlement:
-            "The app may not use the group that its ApplicationConfig names. Add the group to the app's entitlements, or name another one."
-        case .storageMigrationError(let text), .sqliteError(let text), .generalStorageError(let text): text
-        }
-    }
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
 
     init(_ error: any Error) {
         self =
@@ -131,12 +152,46 @@ public enum StorageError: Error, Equatable, Sendable {
             case let error as StorageError: error
             case let error as VaultError where error.code == .newerFormat: .storageMigrationError(error.message)
             case let error as VaultError: .generalStorageError(error.message)
-            default: .generalStorageError(error.localizedDescription)
+            default: .generalStorageError(technicalText(of: error))
             }
     }
 }
 
+extension StorageError: ClientError {
+    package var userText: ErrorText {
+        switch self {
+        case .itemNotFound:
+            ErrorText(
+                "This account is not set up on this device.", de: "Dieses Konto ist auf diesem Gerät nicht eingerichtet.",
+                next: LocalizedText("Add the account again.", de: "Fügen Sie das Konto erneut hinzu."))
+        case .missingAppGroupEntitlement: .appSetup
+        case .storageMigrationError:
+            ErrorText(
+                "A newer version of this app saved your accounts.",
+                de: "Ihre Konten wurden von einer neueren Version dieser App gespeichert.",
+                next: .updateApp)
+        case .sqliteError, .generalStorageError: .dataUnreadable
+        }
+    }
+}
+
+extension StorageError: CustomDebugStringConvertible {
+    /// The reason and a remedy, for developers. The text of a case names the entry or file.
+    public var debugDescription: String {
+        switch self {
+        case .itemNotFound: "The item is not stored on this device. Enroll again."
+        case .missingAppGroupEntitlement:
+            "The app may not use the group that its ApplicationConfig names. Add the group to the app's entitlements, or name another one."
+        case .storageMigrationError(let text), .sqliteError(let text), .generalStorageError(let text): text
+        }
+    }
+}
+
 extension StorageError: CustomNSError {
-    /// The localized description.
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: errorDescription] }
+    /// The texts for the user.
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: errorDescription]
+        info[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
+        return info
+    }
 }

@@ -1,3 +1,4 @@
+package import AuthFoundation
 public import Foundation
 internal import JOSE
 
@@ -83,17 +84,27 @@ public struct DevicePublicKey: Sendable, Equatable, Codable {
 }
 
 /// The reason why a private key cannot be used.
-public enum DeviceKeyError: Error, Sendable, Equatable, LocalizedError {
+public enum DeviceKeyError: Error, Sendable, Equatable, LocalizedError, CustomDebugStringConvertible {
     /// There is no key with the tag.
     case missing(tag: String)
     /// The stored key is invalid or was invalidated.
     case damaged(tag: String)
 
-    /// The problem and the next step for the user.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    /// The tag of the key and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .missing(let tag): "The private key \(tag) is gone from this device. Enroll again."
         case .damaged(let tag): "The private key \(tag) is damaged. Enroll again."
         }
     }
+}
+
+extension DeviceKeyError: ClientError {
+    package var userText: ErrorText { .accountDamaged }
 }

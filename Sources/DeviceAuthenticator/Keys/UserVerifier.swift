@@ -1,3 +1,4 @@
+package import AuthFoundation
 public import Foundation
 public import JOSE
 
@@ -78,7 +79,7 @@ public struct UserVerification: Sendable, Redacted {
 }
 
 /// The reason why the user was not verified.
-public enum UserVerificationFailure: Error, Sendable, Equatable, CaseIterable, LocalizedError {
+public enum UserVerificationFailure: Error, Sendable, Equatable, CaseIterable, LocalizedError, CustomDebugStringConvertible {
     /// The user cancelled.
     case cancelled
     /// The user is not the owner of the device, or entered a wrong secret.
@@ -86,8 +87,14 @@ public enum UserVerificationFailure: Error, Sendable, Equatable, CaseIterable, L
     /// The device has no means to verify the user.
     case unavailable
 
-    /// The problem and the next step for the user.
-    public var errorDescription: String? {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language; `nil` if there is none.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String {
         switch self {
         case .cancelled: "The verification was cancelled. Try again."
         case .failed: "You could not be verified. Try again."
@@ -100,6 +107,16 @@ public enum UserVerificationFailure: Error, Sendable, Equatable, CaseIterable, L
         case .cancelled: .localAuthenticationCancelled(self)
         case .failed: .localAuthenticationFailed(self)
         case .unavailable: .localAuthenticationPasscodeNotSet(self)
+        }
+    }
+}
+
+extension UserVerificationFailure: ClientError {
+    package var userText: ErrorText {
+        switch self {
+        case .cancelled: .verificationCancelled
+        case .failed: .verificationFailed
+        case .unavailable: .verificationUnavailable
         }
     }
 }

@@ -57,20 +57,15 @@ final class OrgClock: Sendable {
 }
 
 /// The error for a device clock that differs from the org's.
-struct DeviceClockError: LocalizedError, Equatable {
+struct DeviceClockError: ClientError, LocalizedError, Equatable {
     /// The seconds by which the org's clock is ahead of the device's.
     let offset: TimeInterval
 
-    var errorDescription: String? {
-        "This device's clock is \(amount) \(offset > 0 ? "behind" : "ahead of") the server's. Set the date and time."
-    }
+    var errorDescription: String? { userText.description.text }
+    var recoverySuggestion: String? { userText.suggestion?.text }
+    var userText: ErrorText { ErrorText(clockOffset: offset) }
 
-    private var amount: String {
-        let minutes = (abs(offset) / 60).rounded()
-        if minutes < 2 { return "1 minute" }
-        if minutes < 120 { return "\(Int(clamping: minutes)) minutes" }
-        let hours = (minutes / 60).rounded()
-        // HTTP dates have four-digit years, so the number of days is bounded.
-        return hours < 72 ? "\(Int(clamping: hours)) hours" : "\(Int(clamping: (hours / 24).rounded())) days"
+    var debugDescription: String {
+        "This device's clock is \(ClockAmount(offset).english) \(offset > 0 ? "behind" : "ahead of") the server's. Set the date and time."
     }
 }

@@ -89,7 +89,7 @@ extension DeviceAuthenticatorError {
         case let error as UserVerificationFailure: DeviceAuthenticatorError.securityError(error.securityError)
         case let error as JOSEError: DeviceAuthenticatorError.securityError(.jwtError(error.message))
         case let error as URLError: DeviceAuthenticatorError.networkError(error)
-        default: DeviceAuthenticatorError.internalError(error.localizedDescription)
+        default: DeviceAuthenticatorError.internalError(technicalText(of: error))
         }
     }
 

@@ -270,7 +270,7 @@ struct ResolveTests {
         try FileDeviceKeyStore(directory: phone.folder.url).deleteKey(tag: tag)
         let error = await failure { try await challenge.resolve(onRemediation: approving) }
         #expect(error?.reason == .keyMissing)
-        #expect(error?.errorDescription == "Can't find crypto factor silent key in secure storage")
+        #expect(error?.debugDescription == "Can't find crypto factor silent key in secure storage")
         try enrollment.deleteFromDevice()
         #expect(await failure { try await challenge.resolve(onRemediation: approving) }?.reason == .enrollmentUnknown)
         #expect(phone.org.requests(.verify).isEmpty)

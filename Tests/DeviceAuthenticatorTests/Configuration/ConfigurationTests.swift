@@ -63,7 +63,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "An application group that is not a valid folder name causes an error that names applicationGroupId",
+        "An application group that is not a valid folder name causes an error whose technical description names applicationGroupId",
         arguments: ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä"])
     func wrongGroup(group: String) throws {
         let config = ApplicationConfig(applicationName: "a", applicationVersion: "1", applicationGroupId: group)
@@ -71,7 +71,7 @@ struct ConfigurationTests {
             _ = try DeviceAuthenticatorBuilder(applicationConfig: config).create()
             Issue.record("the group was accepted")
         } catch DeviceAuthenticatorError.storageError(let error) {
-            #expect(error.errorDescription.contains("applicationGroupId"))
+            #expect(error.debugDescription.contains("applicationGroupId"))
         }
     }
     #endif

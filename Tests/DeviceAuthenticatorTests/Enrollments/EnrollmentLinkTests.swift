@@ -81,7 +81,7 @@ struct EnrollmentLinkTests {
             _ = try await device.enroll(link, enrollmentParameters: .init(deviceToken: .empty))
             Issue.record("an answer without a token is one")
         } catch {
-            #expect(!"\(error) \(error.localizedDescription)".contains("ticket-token"))
+            #expect(!"\(error) \(String(reflecting: error)) \(error.localizedDescription)".contains("ticket-token"))
         }
     }
 }

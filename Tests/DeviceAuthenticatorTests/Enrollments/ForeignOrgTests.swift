@@ -38,7 +38,7 @@ struct ForeignOrgTests {
     func organizationID() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00o1")
         let error = await failure { try await Self.enroll(device, at: hostile) }
-        #expect(error?.errorDescription?.contains(phone.org.url) == true, "\(String(describing: error))")
+        #expect(error?.debugDescription.contains(phone.org.url) == true, "\(String(describing: error))")
         #expect(hostile.routes == [.organization])
         try await Self.expectIntact(phone)
     }

@@ -66,7 +66,7 @@ struct MaintenanceTokenTests {
         #expect(model.errorCode == nil && model.errorSummary == "invalid_grant: The assertion was used.")
         #expect(result.response?.statusCode == 400 && result.request?.httpBody == nil)
         let unreadable = await failure { try await enrollment.retrieveMaintenanceToken() }
-        #expect(unreadable == .internalError("") && unreadable?.localizedDescription.contains("secret-token") == false)
+        #expect(unreadable == .internalError("") && unreadable?.debugDescription.contains("secret-token") == false)
     }
 
     @Test(
@@ -82,7 +82,7 @@ struct MaintenanceTokenTests {
         phone.org.answer(.token, .text(#"{"access_token":"secret-token","token_type":"Bearer","expires_in":\#(written)}"#))
         guard let value else {
             let error = await failure { try await enrollment.retrieveMaintenanceToken() }
-            #expect(error == .internalError("") && error?.localizedDescription.contains("secret-token") == false)
+            #expect(error == .internalError("") && error?.debugDescription.contains("secret-token") == false)
             return
         }
         #expect(try await enrollment.retrieveMaintenanceToken().expires_in == value)

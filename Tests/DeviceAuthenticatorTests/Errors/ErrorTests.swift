@@ -33,11 +33,13 @@ struct ErrorTests {
         #expect(errors.allSatisfy { ($0 as NSError).domain == "DeviceAuthenticator.DeviceAuthenticatorError" })
         #expect(DeviceAuthenticatorErrorDomain == "DeviceAuthenticator.DeviceAuthenticatorError")
         #expect(errors.allSatisfy { $0.errorDescription?.isEmpty == false && $0.localizedDescription == $0.errorDescription })
-        for said in ["Couldn't connect to server", "The request timed out."] {
-            let unreachable = URLError(.cannotConnectToHost, userInfo: [NSLocalizedDescriptionKey: said])
-            let text = DeviceAuthenticatorError.networkError(unreachable).errorDescription ?? ""
-            #expect(text.contains(said) && text.hasSuffix(". Check the connection and try again.") && !text.contains(".."), "\(text)")
+        for error in errors {
+            #expect((error as NSError).localizedRecoverySuggestion == error.recoverySuggestion)
         }
+        let unreachable = DeviceAuthenticatorError.networkError(URLError(.cannotConnectToHost))
+        #expect(unreachable.userText == .unreachable && unreachable.debugDescription.hasPrefix("The server can't be reached: "))
+        #expect(DeviceAuthenticatorError.networkError(URLError(.notConnectedToInternet)).userText == .offline)
+        #expect(DeviceAuthenticatorError.networkError(NSError(domain: "transport", code: 1)).userText == .unreachable)
         #expect(DeviceAuthenticatorError.genericError("a") == .genericError("b"))
         #expect(DeviceAuthenticatorError.genericError("a") != .internalError("a"))
     }
@@ -103,6 +105,17 @@ struct ErrorTests {
         #expect((try phone.authenticator.allEnrollments()[0] as? AuthenticatorEnrollment)?.enrollmentState == .active)
     }
 
+    @Test("The technical description of a server error has the code, the status and the IDs, and the user's text none of them")
+    func serverDetails() throws {
+        let response = HTTPURLResponse(
+            url: try url("https://id.example.com"), statusCode: 410, httpVersion: nil, headerFields: ["X-Okta-Request-Id": "req-1"])
+        let body: JSONValue = ["errorCode": "E0000154", "errorSummary": "Enrollment deleted.", "errorId": "oae1"]
+        let error = DeviceAuthenticatorError.serverAPIError(
+            HTTPURLResult(request: nil, response: response, data: nil), ServerAPIErrorModel(body: body.serialized()))
+        #expect(error.debugDescription.hasSuffix("The server says: Enrollment deleted. (E0000154, status 410, error oae1, request req-1)"))
+        #expect(error.userText.description.english == "This account is no longer set up on this device.")
+    }
+
     @Test("The readable members of an error response are decoded, and a body that is no JSON object is ignored")
     func bodies() throws {
         let whole = try #require(
@@ -144,7 +157,7 @@ struct ErrorTests {
         #expect(result.response?.statusCode == 403 && result.data?.isEmpty == false)
         var dumped = ""
         dump(error, to: &dumped)
-        #expect(!"\(error) \(error.localizedDescription) \(dumped)".contains("secret"))
+        #expect(!"\(error) \(String(reflecting: error)) \(error.localizedDescription) \(dumped)".contains("secret"))
         #expect(result.description == "HTTPURLResult(POST /idp/myaccount/app-authenticators, status: 403)")
     }
 
@@ -170,7 +183,9 @@ struct ErrorTests {
         #expect(SecurityError.generalEncryptionError(1, nil, "a") != .generalEncryptionError(2, nil, "a"))
         #expect(SecurityError.dataEncryptionDecryptionError(nil) == .dataEncryptionDecryptionError(nil))
         #expect(StorageError.missingAppGroupEntitlement == .missingAppGroupEntitlement)
-        #expect((StorageError.generalStorageError("the text") as any Error).localizedDescription == "the text")
+        let storage = StorageError.generalStorageError("the text")
+        #expect((storage as any Error).localizedDescription == storage.userText.description[.current])
+        #expect(storage.debugDescription == "the text")
     }
 
     @Test("An HTTPURLResult can be archived and restored with secure coding")

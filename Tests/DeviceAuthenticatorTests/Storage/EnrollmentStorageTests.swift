@@ -134,7 +134,7 @@ struct EnrollmentStorageTests {
         try FileManager.default.removeItem(at: phone.folder.url.appendingPathComponent("key"))
         #expect(throws: DeviceAuthenticatorError.storageError(.itemNotFound)) { try phone.authenticator.enrollments() }
         let error = await failure { try await phone.enroll() }
-        #expect(error?.reason == .storage && error?.localizedDescription.contains("key is gone") == true)
+        #expect(error?.reason == .storage && error?.debugDescription.contains("key is gone") == true)
         #expect(throws: DeviceAuthenticatorError.self) { try enrollment.deleteFromDevice() }
         #expect(try !phone.folder.names.contains("key"))
     }

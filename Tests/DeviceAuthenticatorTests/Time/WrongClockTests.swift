@@ -93,8 +93,10 @@ struct WrongClockTests {
                 .token, .json(["error": "invalid_grant"], status: 400), .json(["error": "invalid_grant"], status: 400))
             let error = try #require(await failure { try await enrollment.retrieveMaintenanceToken() })
             #expect(error.reason == .clockWrong)
-            let description = try #require(error.errorDescription)
+            let description = error.debugDescription
             #expect(description.contains("This device's clock is \(text) the server's. Set the date and time."), "\(description)")
+            let shown = ErrorText(clockOffset: -ahead)
+            #expect(error.userText == shown && shown.description.english.contains("5 minutes"))
         }
     }
 
@@ -105,7 +107,7 @@ struct WrongClockTests {
         let phone = try Self.phone(ahead: ahead)
         let enrollment = try await phone.enroll()
         let error = try #require(await failure { try await enrollment.retrieveMaintenanceToken() })
-        #expect(error.reason == .clockWrong && error.errorDescription?.contains("25 hours") == true, "\(error)")
+        #expect(error.reason == .clockWrong && error.userText.description.english.contains("25 hours"), "\(error)")
         // The phone signs no token with the time of another day.
         let now = phone.clock.now.timeIntervalSince1970
         #expect(try Self.assertions(phone).allSatisfy { abs(($0.issuedAt ?? 0) - now) <= 1 })
@@ -117,7 +119,8 @@ struct WrongClockTests {
         let enrollment = try await phone.enroll()
         phone.org.answer(.token, .json(["error": "invalid_grant"], status: 400))
         let error = try #require(await failure { try await enrollment.retrieveMaintenanceToken() })
-        #expect(error.reason == .other && error.errorDescription?.contains("clock") == false)
+        #expect(
+            error.reason == .other && !error.debugDescription.contains("clock") && !error.userText.description.english.contains("clock"))
         #expect(phone.org.requests(.token).count == 1)
     }
 
