@@ -33,8 +33,9 @@ struct SignInTests {
             let second = await thrown { _ = try await sandbox.signIn(unknown, with: client) }
             #expect(serverCode(of: first) == "invalid_grant")
             #expect(serverCode(of: second) == "invalid_grant")
-            let text = try #require(first?.localizedDescription)
-            #expect(text == second?.localizedDescription)
+            let text = try #require(first.map(technicalText(of:)))
+            #expect(first?.localizedDescription == second?.localizedDescription)
+            #expect(first.map(ErrorText.init(of:)) == .wrongPassword)
             #expect(text.contains("invalid_grant"))
             #expect(!text.contains("wrong-password"))
         }

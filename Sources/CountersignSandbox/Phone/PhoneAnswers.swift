@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import DeviceAuthenticator
 internal import Foundation
 internal import Logging
@@ -188,11 +189,11 @@ extension VirtualPhone {
         }
     }
 
-    /// Returns the error text of the server, or else the description of the error.
+    /// Returns the error text of the server, or else the technical description of the error.
     static func text(of error: any Error) -> String {
         guard case .serverAPIError(_, let model)? = error as? DeviceAuthenticatorError,
             case let causes = (model?.errorCauses ?? []).compactMap({ $0["errorSummary"] }), !causes.isEmpty
-        else { return error.localizedDescription }
+        else { return technicalText(of: error) }
         return causes.joined(separator: " ")
     }
 }

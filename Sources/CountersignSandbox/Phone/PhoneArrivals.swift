@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import DeviceAuthenticator
 internal import Foundation
 internal import Logging
@@ -23,7 +24,7 @@ extension VirtualPhone {
             try await challenge.verify()
             admit([challenge], isListed: false)
         } catch {
-            parts.logger.write(.warning, "push", "A push was not accepted: \(error.localizedDescription)")
+            parts.logger.write(.warning, "push", "A push was not accepted: \(technicalText(of: error))")
         }
     }
 

@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import DeviceAuthenticator
 internal import Foundation
 internal import HTTPTypes
@@ -59,7 +60,7 @@ struct PhoneCommands: Sendable {
         } catch let error
             where !(error is ControlBody.Invalid || error is PhoneError || error is DeviceAuthenticatorError || error is CancellationError)
         {
-            throw PhoneError(.signInIncomplete, "The phone of \(login) could not sign in: \(error.localizedDescription)")
+            throw PhoneError(.signInIncomplete, "The phone of \(login) could not sign in: \(technicalText(of: error))")
         }
     }
 

@@ -12,7 +12,7 @@ enum PhoneFailure {
     }
 
     static func text(of error: DeviceAuthenticatorError) -> String {
-        let text = error.errorDescription ?? "The phone failed."
+        let text = error.debugDescription
         switch error.reason {
         case .numberNotPicked: return "This request is approved with the number that the sign-in shows: add --number."
         case .enrollmentGone:

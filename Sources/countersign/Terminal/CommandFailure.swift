@@ -55,10 +55,13 @@ enum Outcome {
         return explain(error).split(separator: "\n").map { TerminalText($0) }.joined(separator: "\n")
     }
 
+    /// Returns the text of an error for the terminal. For errors of the client modules it is the technical description, because the user
+    /// of a terminal can act on codes and settings.
     static func explain(_ error: any Error) -> String {
         if let error = error as? DeviceAuthenticatorError { return PhoneFailure.text(of: error) }
+        if let error = error as? any ClientError { return error.debugDescription }
         if let error = error as? any LocalizedError, let text = error.errorDescription { return text }
-        if let error = error as? URLError { return "The issuer can't be reached: \(error.localizedDescription)" }
+        if let error = error as? URLError { return "The issuer can't be reached: \(technicalText(of: error))" }
         return String(describing: error)
     }
 

@@ -137,7 +137,7 @@ struct PushSignInTests {
             let error = await thrown { _ = try await refused.value }
             slept.cancel()
             #expect(serverCode(of: error) == "invalid_grant")
-            #expect(error?.localizedDescription.contains("Wait some minutes and try again.") == true, "\(String(describing: error))")
+            #expect(error.map(ErrorText.init(of:)) == .tooMany, "\(String(describing: error))")
             for task in unanswered { task.cancel() }
         }
     }

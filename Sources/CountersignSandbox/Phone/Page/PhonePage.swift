@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import AuthorizationServer
 internal import Crypto
 internal import DeviceAuthenticator
@@ -107,7 +108,7 @@ struct PhonePage: Sendable {
         } catch let error as HTTPError {
             return refusal(error.status, "The body has more than \(Self.maximumBody) bytes.")
         } catch {
-            return refusal(.internalServerError, error.localizedDescription)
+            return refusal(.internalServerError, technicalText(of: error))
         }
     }
 
