@@ -324,6 +324,13 @@ let package = Package(
                 "DeviceAuthenticator", "AuthFoundation", "JOSE", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        // The texts that users read: the errors of all client modules.
+        .testTarget(
+            name: "ClientTextsTests",
+            dependencies: [
+                "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "IdentityCoreTests",
             dependencies: [

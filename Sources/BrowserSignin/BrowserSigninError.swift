@@ -60,7 +60,7 @@ extension BrowserSigninError: LocalizedError, CustomDebugStringConvertible, Clie
         case .authenticationProvider(let error), .generic(let error): ErrorText(of: error)
         case .noAuthenticatorProviderResponse:
             ErrorText(
-                "The browser was closed before it was finished.", de: "Der Browser wurde vor dem Abschluss geschlossen.", next: .tryAgain)
+                "The browser was closed too early.", de: "Der Browser wurde zu früh geschlossen.", next: .tryAgain)
         case .serverError(let error): error.userText
         case .userCancelledLogin: .cancelled
         case .oauth2(let error): error.userText

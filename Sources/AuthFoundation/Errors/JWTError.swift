@@ -64,7 +64,7 @@ extension JWTError: LocalizedError, CustomDebugStringConvertible, ClientError {
         case .expired: ErrorText(ErrorText.signInExpired.description, next: .checkClockAndSignIn)
         case .issuedAtTimeExceedsGraceInterval: .clockDoubtful
         case .exceedsMaxAge:
-            ErrorText("Your last sign-in is too long ago.", de: "Ihre letzte Anmeldung liegt zu lange zurück.", next: .signInAgain)
+            ErrorText("Your last sign-in was too long ago.", de: "Ihre letzte Anmeldung liegt zu lange zurück.", next: .signInAgain)
         }
     }
 

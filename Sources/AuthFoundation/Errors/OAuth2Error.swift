@@ -112,7 +112,8 @@ extension OAuth2Error: LocalizedError, CustomDebugStringConvertible, ClientError
             "The server does not offer this: its discovery document lacks “\(attribute)”."
         case .error(let error): technicalText(of: error)
         case .cannotRevoke(let type): "Tokens of the kind “\(type)” can't be revoked."
-        case .multiple(let errors): errors.map(\.debugDescription).joined(separator: " ")
+        case .multiple(let errors):
+            errors.isEmpty ? "Several operations failed." : errors.map(\.debugDescription).joined(separator: " ")
         }
     }
 }

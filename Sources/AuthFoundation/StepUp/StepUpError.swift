@@ -32,7 +32,8 @@ extension StepUpError: LocalizedError, CustomDebugStringConvertible, ClientError
                     de: "Richten Sie eine sicherere Anmeldemethode ein, zum Beispiel einen Passkey, und versuchen Sie es erneut."))
         case .tooOld:
             ErrorText(
-                "Your sign-in is too long ago for this.", de: "Ihre Anmeldung liegt dafür zu lange zurück.", next: .contactSupport)
+                "Your last sign-in was too long ago for this.", de: "Ihre letzte Anmeldung liegt dafür zu lange zurück.",
+                next: .contactSupport)
         case .unchanged:
             ErrorText(
                 "Signing in again was not enough for this.", de: "Die erneute Anmeldung reicht dafür nicht aus.", next: .contactSupport)

@@ -39,7 +39,7 @@ extension ErrorText {
         "E0000011": .signInExpired,
         "E0000015": ErrorText(
             "Your organization has not turned this on.", de: "Ihre Organisation hat diese Funktion nicht aktiviert.", next: .contactSupport),
-        "E0000016": ErrorText("This account is already active.", de: "Dieses Konto ist bereits aktiv.", next: .signInAgain),
+        "E0000016": ErrorText("This account is already active.", de: "Dieses Konto ist bereits aktiv.", next: .signIn),
         "E0000022": .appSetup,
         "E0000028": .appSetup,
         "E0000047": .tooMany,

@@ -12,6 +12,7 @@ extension LocalizedText {
     package static let waitMinutes = LocalizedText(
         "Wait a few minutes, then try again.", de: "Warten Sie einige Minuten und versuchen Sie es erneut.")
     package static let signInAgain = LocalizedText("Sign in again.", de: "Melden Sie sich erneut an.")
+    static let signIn = LocalizedText("Sign in.", de: "Melden Sie sich an.")
     package static let startAgain = LocalizedText("Start the sign-in again.", de: "Starten Sie die Anmeldung erneut.")
     package static let anotherWay = LocalizedText("Sign in another way.", de: "Melden Sie sich auf andere Weise an.")
     package static let againOrAnotherWay = LocalizedText(
@@ -93,7 +94,7 @@ extension ErrorText {
 
     package static let signedOut = ErrorText("You are signed out.", de: "Sie sind abgemeldet.", next: .signInAgain)
     package static let notSignedIn = ErrorText(
-        "You are not signed in.", de: "Sie sind nicht angemeldet.", next: LocalizedText("Sign in.", de: "Melden Sie sich an."))
+        "You are not signed in.", de: "Sie sind nicht angemeldet.", next: .signIn)
     package static let signInExpired = ErrorText(
         "Your sign-in has expired.", de: "Ihre Anmeldung ist abgelaufen.", next: .signInAgain)
     package static let notVerified = ErrorText(

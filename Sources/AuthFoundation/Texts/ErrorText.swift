@@ -68,7 +68,9 @@ package func technicalText(of error: any Error) -> String {
     default: break
     }
     let details = error as NSError
-    return "\(details.localizedDescription) (\(details.domain) \(details.code))"
+    let name = "\(details.domain) error \(details.code)"
+    // The system's text for an error without a description says no more than its domain and code.
+    return details.localizedDescription.contains(details.domain) ? name : technicalText(details.localizedDescription, [name])
 }
 
 /// Returns a technical description with details in parentheses at its end: codes, the status and the ID of the request, as far as known.

@@ -47,7 +47,7 @@ extension PasskeyError: LocalizedError, CustomDebugStringConvertible, ClientErro
                 "This app can't use passkeys right now.", de: "Diese App kann gerade keine Passkeys verwenden.", next: .anotherWay)
         case .busy:
             ErrorText(
-                "A request for a passkey is already open.", de: "Es ist bereits eine Abfrage eines Passkeys geöffnet.",
+                "A request for a passkey is already open.", de: "Es ist bereits eine Passkey-Abfrage geöffnet.",
                 next: LocalizedText("Finish it first.", de: "Schließen Sie diese zuerst ab."))
         case .failed:
             ErrorText("The passkey could not be used.", de: "Der Passkey konnte nicht verwendet werden.", next: .againOrAnotherWay)
