@@ -85,7 +85,7 @@ public final class AuthService: AuthServiceProtocol {
     // MARK: - Sign-in and sign-out
 
     private func configured() throws -> BrowserSignin {
-        do { return try browser.get() } catch { throw AuthError.notConfigured(reason: error.localizedDescription) }
+        do { return try browser.get() } catch { throw AuthError.notConfigured(reason: String(reflecting: error)) }
     }
 
     /// Signs in with a browser that shares no session with earlier sign-ins. The new tokens replace the stored tokens.
@@ -116,7 +116,7 @@ public final class AuthService: AuthServiceProtocol {
         let report = await (try configured()).signOut(credential: credential, ending: .all)
         if case .failed(BrowserSigninError.userCancelledLogin) = report.session { return SignOutOutcome(isSignedOut: false) }
         if Credential.default == nil { keepFresh(nil) }
-        return SignOutOutcome(isSignedOut: Credential.default == nil, failure: report.failure?.localizedDescription)
+        return SignOutOutcome(isSignedOut: Credential.default == nil, failure: report.failure?.explanation)
     }
 
     /// Cancels the sign-in or sign-out in the browser. Its caller gets the same result as after the user closes the browser.

@@ -137,7 +137,7 @@ public final class AuthViewModel {
         } catch is CancellationError {
             // The user cancelled, and needs no message.
         } catch {
-            errorMessage = error.localizedDescription
+            errorMessage = error.explanation
         }
     }
 }

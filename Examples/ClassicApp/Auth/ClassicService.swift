@@ -43,8 +43,12 @@ public final class ClassicService: ClassicServicing {
         session = Self.pictureSession
     }
 
+    private func configured() throws -> URL {
+        do { return try organization.get() } catch { throw ClassicError.notConfigured(reason: String(reflecting: error)) }
+    }
+
     private func start() throws -> OktaAuthStatusUnauthenticated {
-        let start = OktaAuthStatusUnauthenticated(oktaDomain: try organization.get())
+        let start = OktaAuthStatusUnauthenticated(oktaDomain: try configured())
         start.restApi.deviceToken = deviceToken
         return start
     }

@@ -185,8 +185,8 @@ public final class ClassicViewModel {
         case let error as Mistyped: errorMessage = error.text
         case OktaError.serverRespondedWithError(let refusal) where Self.endsTransaction(refusal):
             showStart()
-            errorMessage = error.localizedDescription
-        default: errorMessage = error.localizedDescription
+            errorMessage = error.explanation
+        default: errorMessage = error.explanation
         }
     }
 

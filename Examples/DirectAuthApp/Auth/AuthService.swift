@@ -2,6 +2,7 @@ package import AppSession
 package import AuthFoundation
 package import Foundation
 internal import Observation
+internal import Wording
 
 /// The service that signs users in with a password and a push, keeps their session and ends it.
 @MainActor
@@ -76,7 +77,7 @@ package final class AuthService: AuthServicing {
             end(mine, with: .none)
             throw CancellationError()
         } catch {
-            end(mine, with: .failed(error.localizedDescription))
+            end(mine, with: .failed(error.explanation))
             throw error
         }
     }

@@ -149,7 +149,7 @@ package final class AuthViewModel {
         } catch is CancellationError {
             // The user cancelled and needs no message.
         } catch {
-            errorMessage = error.localizedDescription
+            errorMessage = error.explanation
         }
     }
 }

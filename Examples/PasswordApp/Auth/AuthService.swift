@@ -2,6 +2,7 @@ package import AppSession
 package import AuthFoundation
 package import Foundation
 internal import Observation
+internal import Wording
 
 /// The service that signs users in with a password, keeps their session and ends it.
 @MainActor
@@ -64,7 +65,7 @@ package final class AuthService: AuthServicing {
             try await session.signIn(username: username, password: password, secondFactor: .none)
             attempt = .none
         } catch {
-            attempt = error is CancellationError ? .none : .failed(error.localizedDescription)
+            attempt = error is CancellationError ? .none : .failed(error.explanation)
             throw error
         }
     }

@@ -135,7 +135,7 @@ package final class LoginViewModel {
         } catch is CancellationError {
             return nil
         } catch {
-            if mine == visits { errorMessage = wording("Failed to fetch user profile: %@", error.localizedDescription) }
+            if mine == visits { errorMessage = wording("Failed to fetch user profile: %@", error.explanation) }
             return nil
         }
     }
@@ -149,7 +149,7 @@ package final class LoginViewModel {
         } catch is CancellationError {
             // The user cancelled and needs no message.
         } catch {
-            errorMessage = describe(error.localizedDescription)
+            errorMessage = describe(error.explanation)
         }
     }
 }

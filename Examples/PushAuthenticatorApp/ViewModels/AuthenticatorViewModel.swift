@@ -79,7 +79,7 @@ public final class AuthenticatorViewModel {
     }
 
     private func updateAccounts() {
-        do { accounts = try service.accounts() } catch { errorMessage = error.localizedDescription }
+        do { accounts = try service.accounts() } catch { errorMessage = error.explanation }
         if let id = openAccount, account(id) == nil { openAccount = nil }
     }
 
@@ -173,7 +173,7 @@ public final class AuthenticatorViewModel {
         switch result {
         case .success: closeChange()
         case .failure(let error):
-            if task.isCancelled { closeChange() } else { errorMessage = Self.text(of: error) }
+            if task.isCancelled { closeChange() } else { errorMessage = error.explanation }
         }
         updateAccounts()
     }
@@ -207,7 +207,7 @@ public final class AuthenticatorViewModel {
     ///
     /// - Parameter token: The token from the system.
     public func updatePushToken(_ token: Data) async {
-        do { try await service.updatePushToken(token) } catch { errorMessage = Self.text(of: error) }
+        do { try await service.updatePushToken(token) } catch { errorMessage = error.explanation }
     }
 
     private func load(_ work: () async throws -> Void) async {
@@ -219,7 +219,7 @@ public final class AuthenticatorViewModel {
             isLoading = false
             updateAccounts()
         }
-        do { try await work() } catch is CancellationError {} catch { errorMessage = Self.text(of: error) }
+        do { try await work() } catch is CancellationError {} catch { errorMessage = error.explanation }
     }
 
     // MARK: - Requests
@@ -294,7 +294,7 @@ public final class AuthenticatorViewModel {
         switch push.action {
         case PushAction.approve where request.numbers == nil: await answer(request.id, .approve())
         case PushAction.deny: await answer(request.id, .deny())
-        default: if !waits(request.id) { errorMessage = Self.text(of: SignInTrouble.noSuchRequest) }
+        default: if !waits(request.id) { errorMessage = SignInTrouble.noSuchRequest.explanation }
         }
         if waits(request.id) { present(request.id) }
         return true
@@ -319,7 +319,7 @@ public final class AuthenticatorViewModel {
             dropOver()
             return request
         } catch {
-            errorMessage = Self.text(of: error)
+            errorMessage = error.explanation
             return nil
         }
     }
@@ -332,7 +332,7 @@ public final class AuthenticatorViewModel {
     public func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async {
         guard answering == nil else { return }
         guard let request = requests.first(where: { $0.id == id }) else {
-            errorMessage = Self.text(of: SignInTrouble.noSuchRequest)
+            errorMessage = SignInTrouble.noSuchRequest.explanation
             return
         }
         if case .approve(nil) = answer, request.numbers != nil { return }
@@ -350,7 +350,7 @@ public final class AuthenticatorViewModel {
                 }
             notice = [done, trouble].compactMap(\.self).joined(separator: " ")
         } catch {
-            errorMessage = Self.text(of: error)
+            errorMessage = error.explanation
             if Self.endsRequest(error) { end(id) }
         }
     }
@@ -367,12 +367,5 @@ public final class AuthenticatorViewModel {
         case nil, .network, .tooManyRequests, .numberNotPicked, .notAnswered: false
         default: true
         }
-    }
-
-    private static func text(of error: any Error) -> String {
-        guard case .serverAPIError(_, let model)? = error as? DeviceAuthenticatorError,
-            case let causes = (model?.errorCauses ?? []).compactMap({ $0["errorSummary"] }), !causes.isEmpty
-        else { return error.localizedDescription }
-        return causes.joined(separator: " ")
     }
 }

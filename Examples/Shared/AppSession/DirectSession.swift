@@ -52,7 +52,7 @@ public final class DirectSession {
     /// - Parameters:
     ///   - refreshesByItself: Whether the tokens are refreshed automatically before they expire.
     ///   - language: The language of the messages; `nil` for the user's language.
-    ///   - client: Creates the client. The sign-in rethrows the errors of this closure.
+    ///   - client: Creates the client. If this closure throws, each sign-in throws a ``SessionError`` with the reason.
     public init(refreshesByItself: Bool = true, language: String? = nil, client: () throws -> OAuth2Client) {
         self.refreshesByItself = refreshesByItself
         wording = Wording(bundle: .module, language: language)
@@ -79,9 +79,9 @@ public final class DirectSession {
     /// Signs in and stores the tokens as the default credential. Returns after the user's approval, however long it takes.
     ///
     /// - Parameter secondFactor: The second factor that the app supports, for users whose password is not sufficient.
-    /// - Throws: ``SessionError``, errors of the client's settings, the flow and the storage; `CancellationError` after ``cancel()``.
+    /// - Throws: ``SessionError``, errors of the flow and the storage; `CancellationError` after ``cancel()``.
     public func signIn(username: String, password: String, secondFactor: SecondFactor) async throws {
-        let flow = try flow.get()
+        let flow = try configured()
         signInTask?.cancel()
         hasEnded = false
         let task = Task { try await self.tokens(by: flow, username: username, password: password, secondFactor: secondFactor) }
@@ -105,6 +105,10 @@ public final class DirectSession {
         let credential = try Credential.store(tokens)
         try Credential.setDefault(credential)
         use(credential)
+    }
+
+    private func configured() throws -> DirectAuthenticationFlow {
+        do { return try flow.get() } catch { throw SessionError.notConfigured(error, wording) }
     }
 
     /// Cancels the current sign-in. A later approval has no effect, and the server withdraws the request from the other device.

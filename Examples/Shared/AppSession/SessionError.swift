@@ -5,7 +5,7 @@ internal import Wording
 public struct SessionError: LocalizedError, Equatable, Sendable {
     /// The kind of the error, for programs.
     public enum Code: Sendable {
-        case secondFactorRequired, noPush, unknownStep, sessionEnded
+        case notConfigured, secondFactorRequired, noPush, unknownStep, sessionEnded
     }
 
     /// The kind of the error.
@@ -14,6 +14,11 @@ public struct SessionError: LocalizedError, Equatable, Sendable {
 
     /// The problem and, if there is one, its remedy.
     public var errorDescription: String? { message }
+
+    /// The reason is in English, for the developer who starts the app without settings.
+    static func notConfigured(_ reason: any Error, _ wording: Wording) -> SessionError {
+        SessionError(code: .notConfigured, message: wording("This app is not configured. %@", String(reflecting: reason)))
+    }
 
     static func secondFactorRequired(_ wording: Wording) -> SessionError {
         SessionError(

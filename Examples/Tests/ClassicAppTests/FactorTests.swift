@@ -10,7 +10,7 @@ import Testing
 @Suite("Factors in the classic app", .timeLimit(.minutes(5)))
 struct FactorTests {
     private static let twoFactors = "sign_on_policy: two-factors\n"
-    private static let mistyped = "The code or the answer is wrong. Check it and try again."
+    private static let mistyped = "The code or answer is wrong. Check it, then try again."
 
     @Test("The classic app can enroll each factor, required factors first, and then offers to skip the optional factors")
     func enrollment() async throws {

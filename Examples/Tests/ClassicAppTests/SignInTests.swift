@@ -45,13 +45,13 @@ struct SignInTests {
         }
     }
 
-    @Test("The classic app shows the server's text for a wrong password, and clears the password field")
+    @Test("The classic app shows that the user name or password is wrong, and clears the password field")
     func wrongPassword() async throws {
         try await withSandbox { sandbox in
             let visit = ClassicVisit(sandbox)
             await visit.signIn("wrong")
             #expect(visit.model.stage == .start && visit.model.password.isEmpty && visit.model.username == ClassicVisit.jane)
-            #expect(visit.model.errorMessage == "Authentication failed")
+            #expect(visit.model.errorMessage == "The user name or password is wrong. Check both, then try again.")
             await visit.signIn()
             #expect(visit.model.stage == .done(hasTokens: false) && visit.model.errorMessage == nil)
             try await visit.take("Back to sign-in")

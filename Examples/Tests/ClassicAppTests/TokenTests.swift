@@ -9,7 +9,7 @@ import Testing
 @MainActor
 @Suite("Authenticator apps and hardware tokens in the classic app", .timeLimit(.minutes(5)))
 struct TokenTests {
-    private static let mistyped = "The code or the answer is wrong. Check it and try again."
+    private static let mistyped = "The code or answer is wrong. Check it, then try again."
 
     @Test("In the classic app, a user can enroll two authenticator apps, and each factor accepts only the codes of its own app")
     func apps() async throws {

@@ -206,7 +206,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("The direct authentication terminal app shows the server's text for a wrong password in the form")
+    @Test("The direct authentication terminal app shows in the form that the user name or password is wrong")
     func wrongPassword() async throws {
         try await play { _, _, pane, _ in
             try await pane.waitFor("( Sign In )")
@@ -214,7 +214,7 @@ struct TerminalTests {
             try await pane.press("Tab")
             try await pane.type("Wrong-Horse-7")
             try await pane.press("Enter")
-            try await pane.waitFor("⚠", "credentials provided were invalid")
+            try await pane.waitFor("⚠", "The user name or password is wrong.")
         }
     }
 

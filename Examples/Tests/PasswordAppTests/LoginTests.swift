@@ -84,12 +84,12 @@ struct LoginTests {
         }
     }
 
-    @Test("The password app shows the server's text for a wrong password, and keeps the input")
+    @Test("The password app shows that the user name or password is wrong, and keeps the input")
     func wrongPassword() async throws {
         try await Scene.play { scene in
             await scene.pressSignIn(password: "Wrong-Horse-7")
             let message = try #require(scene.model.message)
-            #expect(message.contains("credentials provided were invalid"))
+            #expect(message == "The user name or password is wrong. Check both, then try again.")
             #expect(scene.model.authState == .error(message))
             #expect(scene.model.password == "Wrong-Horse-7" && scene.model.canSubmit)
             #expect(Credential.allIDs.isEmpty)

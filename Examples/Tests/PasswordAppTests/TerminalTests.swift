@@ -51,8 +51,7 @@ struct TerminalTests {
 
                    [ Sign In ]
 
-                  ⚠ Authentication error: The credentials provided were invalid.
-                    (invalid_grant).
+                  ⚠ The user name or password is wrong. Check both, then try again.
                 ⋮
                   Return Next  Tab Move  Ctrl-C Quit
                 """)
@@ -149,8 +148,7 @@ struct TerminalTests {
 
                   ! Unable to load profile
                   Please try again later
-                  ⚠ Failed to fetch user profile: Authentication error: The access token is
-                    invalid or expired. (invalid_token).
+                  ⚠ Failed to fetch user profile: Your sign-in has expired. Sign in again.
 
                   >[ Done d ]
                 ⋮

@@ -202,7 +202,7 @@ struct AccountTests {
             #expect(!visit.model.canUseLink)
             visit.model.link = "https://id.example.com/"
             await visit.model.submitLink()
-            #expect(visit.model.errorMessage?.hasPrefix("That is no code of a sign-in page.") == true && visit.model.change == .enroll)
+            #expect(visit.model.errorMessage?.hasPrefix("This is not a setup code.") == true && visit.model.change == .enroll)
         }
     }
 }

@@ -52,7 +52,7 @@ struct LinkTests {
             #expect(visit.model.accounts.map(\.name) == [PhoneVisit.jane.login] && visit.model.front == .home)
             #expect(visit.model.notice == "Approved." && visit.model.link.isEmpty && visit.model.errorMessage == nil)
             #expect(again.model.accounts.isEmpty && again.model.front == .change(.enroll))
-            #expect(again.model.errorMessage?.contains("Let the sign-in page show another") == true, "\(again.model.errorMessage ?? "")")
+            #expect(again.model.errorMessage?.contains("Show a new code on the sign-in page") == true, "\(again.model.errorMessage ?? "")")
         }
     }
 }

@@ -132,7 +132,7 @@ struct RequestTests {
             #expect(visit.model.notice == nil && visit.model.requests.isEmpty)
             #expect(
                 visit.model.errorMessage
-                    == "The answer is no approval, and the sign-in was refused: user verification was given up.")
+                    == "You cancelled the verification, so the sign-in was not approved. Start the sign-in again.")
             #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }
@@ -171,7 +171,7 @@ struct RequestTests {
             #expect(here.requests == [request])
             if isAnsweredHere {
                 await here.answer(request.id, .approve())
-                #expect(here.errorMessage == "The challenge was answered before.")
+                #expect(here.errorMessage == "The sign-in request was already answered.")
             } else {
                 await here.retrieve()
                 #expect(here.notice == "No requests" && here.errorMessage == nil)
