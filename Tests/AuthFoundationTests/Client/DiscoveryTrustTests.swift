@@ -19,7 +19,7 @@ struct DiscoveryTrustTests {
             """)
     }
 
-    @Test("A discovery document of another issuer is rejected, and the error's technical description contains both issuers")
+    @Test("A discovery document of another issuer is rejected, and the error contains both issuers")
     func refusesOtherIssuer() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: "https://honest.example.com") }
