@@ -226,14 +226,3 @@ public enum JSONError: Error, Equatable, Sendable {
     /// The value is neither an array nor an object.
     case unsupportedRootValue
 }
-
-extension JSONError: LocalizedError {
-    /// A description of the error.
-    public var errorDescription: String? {
-        switch self {
-        case .invalidJSONValue: "The value can't be written as JSON."
-        case .invalidUTF8String: "The JSON text is not in UTF-8."
-        case .unsupportedRootValue: "The JSON value must be an array or an object."
-        }
-    }
-}

@@ -4,7 +4,7 @@ import Foundation
 enum PublishedErrors {
     /// The client modules. OktaAuthNative is another name of OktaAuthSdk.
     static let modules = [
-        "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk",
+        "JOSE", "JSON", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk",
     ]
 
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -102,6 +102,25 @@ public enum ClaimError: Error, LocalizedError, CustomDebugStringConvertible, Cli
     }
 }
 
+extension JSONError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
+
+    /// The next step for the user, in the user's language.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText { .somethingWrong }
+
+    /// The reason, for developers.
+    public var debugDescription: String {
+        switch self {
+        case .invalidJSONValue: "The value can't be written as JSON."
+        case .invalidUTF8String: "The JSON text is not in UTF-8."
+        case .unsupportedRootValue: "The JSON value must be an array or an object."
+        }
+    }
+}
+
 /// Reports that a member of a server response has another type than the protocol requires. ``APIClientError/cannotParseResponse(error:)``
 /// wraps this error.
 public struct MistypedMemberError: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Equatable, Sendable {

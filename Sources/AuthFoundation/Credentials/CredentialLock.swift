@@ -75,7 +75,7 @@ extension Credential {
         guard isLocked else { return }
         guard let coordinator else { throw CredentialError.missingCoordinator }
         let (count, policy) = state.withLock { ($0.lock.count, $0.lock.policy) }
-        let prompt = prompt ?? policy?.prompt ?? LockTexts.prompt.text
+        let prompt = prompt ?? policy?.prompt ?? Self.generalPrompt.text
         if try await !Self.asksUser(id, in: coordinator) { try await (verify ?? Self.verifyDeviceOwner)(prompt) }
         let token = try await Self.read(id, prompt: prompt, from: coordinator)
         let isUnlocked = state.withLock { state in
@@ -87,6 +87,8 @@ extension Credential {
         guard isUnlocked else { throw CredentialLockedError() }
         postOnMainActor(.credentialLockChanged, self)
     }
+
+    private static let generalPrompt = LocalizedText("Unlock your account", de: "Konto entsperren")
 
     @CredentialActor
     private static func asksUser(_ id: String, in coordinator: any CredentialCoordinator) throws -> Bool {
@@ -151,21 +153,22 @@ public struct CredentialLockedError: Error, Sendable, Hashable {
     public init() {}
 }
 
-extension CredentialLockedError: LocalizedError, CustomDebugStringConvertible {
-    /// The problem, for the user.
-    public var errorDescription: String? { LockTexts.locked.text }
-    /// The next step for the user.
-    public var recoverySuggestion: String? { LockTexts.unlock.text }
-    /// The problem, for the developer.
-    public var debugDescription: String { "The credential is locked. Call unlock(prompt:verifying:)." }
-}
+extension CredentialLockedError: LocalizedError, CustomDebugStringConvertible, ClientError {
+    /// A sentence for the user, in the user's language.
+    public var errorDescription: String? { userText.description.text }
 
-private enum LockTexts {
-    static let prompt = LocalizedText("Unlock your account", de: "Konto entsperren")
-    static let locked = LocalizedText("Your account is locked on this device.", de: "Ihr Konto ist auf diesem Gerät gesperrt.")
-    static let unlock = LocalizedText(
-        "Unlock it with your face, fingerprint or passcode.",
-        de: "Entsperren Sie es mit Gesicht, Fingerabdruck oder Code.")
+    /// The next step for the user, in the user's language.
+    public var recoverySuggestion: String? { userText.suggestion?.text }
+
+    package var userText: ErrorText {
+        ErrorText(
+            "Your account is locked on this device.", de: "Ihr Konto ist auf diesem Gerät gesperrt.",
+            next: LocalizedText(
+                "Unlock it with your face, fingerprint or passcode.", de: "Entsperren Sie es mit Gesicht, Fingerabdruck oder Code."))
+    }
+
+    /// The reason and a remedy, for developers.
+    public var debugDescription: String { "The credential is locked. Call unlock(prompt:verifying:)." }
 }
 
 extension Notification.Name {

@@ -112,11 +112,4 @@ struct JSONConversionTests {
         #expect(try JSON(nested(64)).data.count == 129)
         #expect(throws: JSONError.invalidJSONValue) { try JSON(nested(200)) }
     }
-
-    @Test("Each JSON error has a description")
-    func descriptions() {
-        for error in [JSONError.invalidJSONValue, .invalidUTF8String, .unsupportedRootValue] {
-            #expect(error.errorDescription?.isEmpty == false && error.localizedDescription == error.errorDescription)
-        }
-    }
 }

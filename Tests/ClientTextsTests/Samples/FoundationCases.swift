@@ -29,6 +29,17 @@ extension ClaimError: NamedCase {
     }
 }
 
+extension JSONError: NamedCase {
+    static let typeName = "JSONError"
+    var caseName: String {
+        switch self {
+        case .invalidJSONValue: "invalidJSONValue"
+        case .invalidUTF8String: "invalidUTF8String"
+        case .unsupportedRootValue: "unsupportedRootValue"
+        }
+    }
+}
+
 extension CredentialError: NamedCase {
     static let typeName = "CredentialError"
     var caseName: String {

@@ -74,6 +74,8 @@ extension ErrorSample {
         ErrorSample(OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: "issuer", value: nil), "issuer"),
         ErrorSample(
             OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: "issuer", value: "http://a.example"), "http://a"),
+        ErrorSample(JSONError.invalidJSONValue), ErrorSample(JSONError.invalidUTF8String), ErrorSample(JSONError.unsupportedRootValue),
+        ErrorSample(["CredentialLockedError"], CredentialLockedError(), ["unlock"]),
         ErrorSample(["ClientKeyError"], ClientKeyError(method: .privateKeyJWT), ["private key"]),
         ErrorSample(["ClientKeyError"], ClientKeyError(method: .clientSecretJWT), ["secret"]),
         ErrorSample(["InsecureURLError"], InsecureURLError(url: url("http://id.example.com/x?code=\(secret)")), ["http://id.example.com"]),
