@@ -2,7 +2,7 @@ import AuthFoundation
 import Foundation
 import Testing
 
-@Suite("JSON: conversion and malformed input")
+@Suite("Conversion to JSON, and malformed JSON")
 struct JSONConversionTests {
     private struct Point: Codable {
         var x = 1
@@ -28,7 +28,7 @@ struct JSONConversionTests {
         #expect(JSON(root) == ["a", "b"])
     }
 
-    @Test("A Codable value becomes the JSON in which it is encoded")
+    @Test("A Codable value is converted to the JSON that JSONEncoder writes")
     func codable() throws {
         #expect(try JSON(Point()) == ["x": 1, "y": 0.5])
         #expect(try JSON([Point(x: 2, y: nil, name: "n")]) == [["x": 2, "name": "n"]])
@@ -36,7 +36,7 @@ struct JSONConversionTests {
         #expect(throws: EncodingError.self) { try JSON(Point(y: .nan)) }
     }
 
-    @Test("A dictionary of any values becomes JSON with the types of its values")
+    @Test("A dictionary of Any values is converted to JSON with the types of its values")
     func anyValues() throws {
         let value: [String: Any] = [
             "string": "x", "int": 7, "wide": Int64.min, "unsigned": UInt64.max, "small": UInt8(3), "float": Float(0.5), "double": 2.5,
@@ -53,7 +53,7 @@ struct JSONConversionTests {
         #expect(try JSON.Value(Any?.none) == .null && JSON.Value("x" as Any) == "x" && JSON.Primitive(true as Any) == true)
     }
 
-    @Test("A result of JSONSerialization keeps the difference between Booleans and numbers")
+    @Test("JSON from a result of JSONSerialization distinguishes Booleans and numbers")
     func foundationObjects() throws {
         let text = #"{"t":true,"f":false,"one":1,"zero":0,"half":0.5,"n":null,"s":"x","a":[1,true],"big":9007199254740993}"#
         let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
@@ -62,7 +62,7 @@ struct JSONConversionTests {
         #expect(try JSON.Primitive(NSNumber(value: Int8(1))) == 1 && JSON.Primitive(NSNumber(value: 0.5)) == 0.5)
     }
 
-    @Test("The value for Swift leaves out nulls, and converts back to the same JSON")
+    @Test("anyValue leaves out nulls, and the rest converts back to the same JSON")
     func anyValue() throws {
         let json: JSON = ["a": [1, nil, "x"], "b": nil, "c": ["d": true, "e": 0.5]]
         let any = try #require(json.anyValue as? [String: any Sendable])
@@ -71,7 +71,7 @@ struct JSONConversionTests {
         #expect(JSON.Value.null.anyValue == nil && JSON.Value("x").anyValue as? String == "x")
     }
 
-    @Test("A value that JSON cannot represent is an error, and makes a replaced value null")
+    @Test("A value that JSON cannot represent is rejected, and assigning it to anyValue gives null")
     func unsupportedValues() throws {
         for value: Any in [Date(timeIntervalSince1970: 0), Data(), Double.nan, Double.infinity, NSNumber(value: Double.nan), [1: 2]] {
             #expect(throws: JSONError.invalidJSONValue) { try JSON.Value(value) }
@@ -84,7 +84,7 @@ struct JSONConversionTests {
         #expect(throws: EncodingError.self) { try JSON(["a": Double.infinity]).data }
     }
 
-    @Test("A value outside of an array or object is no JSON of an unknown type, but can be given as a JSON value or text")
+    @Test("JSON from a value of type Any must be an array or an object; a string or number needs a JSON.Value or a text")
     func roots() throws {
         for value: Any in ["x", 1, true, NSNull()] { #expect(throws: JSONError.unsupportedRootValue) { try JSON(value) } }
         #expect(JSON(JSON.Value("x")).string == "x")
@@ -92,21 +92,21 @@ struct JSONConversionTests {
     }
 
     @Test(
-        "Malformed text is an error",
+        "Malformed JSON text is rejected",
         arguments: ["", " ", "{", "[1,", #"{"a"}"#, "{'a':1}", "[1]x", "nul", "01", "1.", #""\x""#, "\"\u{1}\"", "NaN", "[1 2]"])
     func malformed(text: String) {
         #expect(throws: DecodingError.self) { try JSON(text) }
         #expect(throws: DecodingError.self) { try JSON(Data(text.utf8)) }
     }
 
-    @Test("Data that is not UTF-8 is an error of its own")
+    @Test("JSON data that is not UTF-8 is rejected with its own error")
     func notUTF8() {
         for bytes: [UInt8] in [[0x22, 0xFF, 0x22], [0x5B, 0x22, 0xC3, 0x22, 0x5D], [0xFF]] {
             #expect(throws: JSONError.invalidUTF8String) { try JSON(Data(bytes)) }
         }
     }
 
-    @Test("A value with 64 levels is converted, and a value with 200 levels is rejected")
+    @Test("A value with 64 nested levels is converted to JSON, and a value with 200 levels is rejected")
     func depth() throws {
         func nested(_ depth: Int) -> Any { (0..<depth).reduce(1 as Any) { value, _ in [value] } }
         #expect(try JSON(nested(64)).data.count == 129)

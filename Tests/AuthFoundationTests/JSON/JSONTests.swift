@@ -2,12 +2,12 @@ import AuthFoundation
 import Foundation
 import Testing
 
-@Suite("JSON")
+@Suite("JSON values")
 struct JSONTests {
     /// Returns the JSON text of a value.
     private func text(_ json: JSON) throws -> String { String(decoding: try json.data, as: UTF8.self) }
 
-    @Test("Literals of every type have the JSON text that they read like")
+    @Test("JSON literals of every type are written as the same JSON text")
     func literals() throws {
         let json: JSON = [
             "string": "x", "integer": -7, "number": 0.5, "yes": true, "no": false, "nothing": nil, "array": [1, "a", nil, [true]],
@@ -29,14 +29,14 @@ struct JSONTests {
         #expect(JSON(["x": 1, "y": "s", "z": nil]) == ["x": 1, "y": "s", "z": nil] && JSON([1, "x"]) == [1, "x"])
     }
 
-    @Test("An object literal with a repeated name has the last of the members, and an object in a text has the first")
+    @Test("If a name is repeated, an object literal keeps the last member, and a parsed object keeps the first")
     func repeatedMembers() throws {
         #expect(JSON(dictionaryLiteral: ("a", 1), ("a", 2)) == ["a": 2])
         #expect(JSON.Value(dictionaryLiteral: ("a", 1), ("a", 2)) == ["a": 2])
         #expect(try JSON(#"{"a":1,"a":2}"#) == ["a": 1])
     }
 
-    @Test("Each accessor returns the value of its type, and nil for a value of another type")
+    @Test("Each accessor of a JSON value returns the value of its type, and nil for a value of another type")
     func accessors() {
         let values: [JSON.Value] = ["x", 7, 0.5, true, nil, [1], ["a": 1]]
         #expect(values.map(\.string) == ["x", nil, nil, nil, nil, nil, nil])
@@ -54,7 +54,7 @@ struct JSONTests {
         }
     }
 
-    @Test("A number is an Int only if it is whole and fits, and a Double in each case")
+    @Test("A JSON number can be read as an Int if it is whole and fits, and always as a Double")
     func numbers() throws {
         #expect(JSON.Value(3.0).int == 3 && JSON.Value(3.5).int == nil && JSON.Value(1e300).int == nil)
         #expect(JSON.Value(9_007_199_254_740_993).double == 9_007_199_254_740_992)
@@ -66,7 +66,7 @@ struct JSONTests {
         #expect(throws: DecodingError.self) { try JSON("1e400") }
     }
 
-    @Test("An accessor replaces the value, and nil makes it null")
+    @Test("Setting an accessor replaces the JSON value, and setting nil gives null")
     func setters() throws {
         var json: JSON = ["a": 1]
         json.string = "x"
@@ -100,7 +100,7 @@ struct JSONTests {
         #expect(primitive.isNull)
     }
 
-    @Test("A subscript adds, replaces and removes members and elements, at any depth")
+    @Test("A subscript of JSON adds, replaces and removes members and elements, at any depth")
     func subscripts() throws {
         var json: JSON = ["user": ["name": "Jane"], "groups": ["a", "b"]]
         json["user"]?["name"] = "Ada"
@@ -119,7 +119,7 @@ struct JSONTests {
         #expect(json["groups"] == ["c", "d"])
     }
 
-    @Test("A subscript makes an object or array of another value, but not by removing")
+    @Test("Writing by a subscript turns another JSON value into an object or array, and removing changes nothing")
     func subscriptsOfOtherValues() {
         var value: JSON.Value = "x"
         value["a"] = nil
@@ -132,7 +132,7 @@ struct JSONTests {
         #expect(value == [2])
     }
 
-    @Test("Addition merges objects at each level and joins arrays, and otherwise the right value wins")
+    @Test("Adding JSON merges objects at each level and joins arrays, and otherwise the right value wins")
     func merging() {
         let left: JSON = ["a": 1, "list": [1], "nested": ["x": 1, "y": 2], "kept": true]
         let right: JSON = ["a": "new", "list": [2, 3], "nested": ["y": nil, "z": 3]]
@@ -165,7 +165,7 @@ struct JSONTests {
         #expect(literal.representation == .json(literal.value) && literal == json && literal.hashValue == json.hashValue)
     }
 
-    @Test("JSON is equal to JSON with the same value, whatever the text looks like")
+    @Test("JSON values are equal if their texts differ only in white space and in the order of members")
     func equality() throws {
         #expect(try JSON(#"{"a":1,"b":[true]}"#) == JSON(#" { "b" : [ true ], "a" : 1 } "#))
         #expect(try JSON(#"{"a":1}"#) != JSON(#"{"a":"1"}"#))
@@ -197,7 +197,7 @@ struct JSONTests {
         #expect(JSON.Primitive("a/b").debugDescription == #""a/b""# && JSON.Primitive.null.debugDescription == "null")
     }
 
-    @Test("The functions and properties of JSON with elements of type JSON read and write the same values")
+    @Test("JSON can be built from and read as elements of type JSON")
     func elementsOfJSON() throws {
         let json = JSON.object([
             "a": .array([.string("x"), .integer(1), .number(0.5), .bool(true), .null]), "big": .integer(9_007_199_254_740_993),
