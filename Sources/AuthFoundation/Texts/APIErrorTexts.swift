@@ -2,8 +2,8 @@ extension ErrorText {
     /// Creates the text of an error response in the format of the server's own API.
     ///
     /// The summaries of the server are for developers and in the server's language, so the text depends on the code. Only the causes of a
-    /// refused password are added to it: they state the organization's rules, which the user must know to choose another password, and which
-    /// no code tells apart.
+    /// refused password are added to it: they state the organization's rules, which the user must know to choose another password. No code
+    /// distinguishes these rules.
     /// - Parameters:
     ///   - apiCode: The error code, such as `E0000004`; `nil` if the response has none.
     ///   - causes: The summaries of the causes.
@@ -38,7 +38,8 @@ extension ErrorText {
         "E0000010": .unavailable,
         "E0000011": .signInExpired,
         "E0000015": ErrorText(
-            "Your organization has not turned this on.", de: "Ihre Organisation hat diese Funktion nicht aktiviert.", next: .contactSupport),
+            "Your organization has not turned this on.",
+            de: "Ihre Organisation hat diese Funktion nicht aktiviert.", next: .contactSupport),
         "E0000016": ErrorText("This account is already active.", de: "Dieses Konto ist bereits aktiv.", next: .signIn),
         "E0000022": .appSetup,
         "E0000028": .appSetup,
@@ -51,7 +52,8 @@ extension ErrorText {
         "E0000073": .denied,
         "E0000079": .stepNotPossible,
         "E0000085": ErrorText(
-            "Your organization does not allow this sign-in.", de: "Ihre Organisation erlaubt diese Anmeldung nicht.", next: .contactSupport),
+            "Your organization does not allow this sign-in.",
+            de: "Ihre Organisation erlaubt diese Anmeldung nicht.", next: .contactSupport),
         "E0000149": .appSetup,
         "E0000157": ErrorText("The sign-in request was already answered.", de: "Die Anmeldeanfrage wurde bereits beantwortet."),
     ]
