@@ -49,9 +49,10 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     /// Whether a client is currently refreshing this token.
     public var isRefreshing: Bool { TokenRefreshes.isRefreshing(id) }
 
-    /// The value of the `Authorization` header. It is secret. Token types are case-insensitive (RFC 6749 §5.1), but some servers send
-    /// `bearer` and accept only `Bearer`. Known schemes are therefore spelled as in RFC 6750 and RFC 9449.
+    /// The value of the `Authorization` header; `nil` if there is no access token. It is secret. Token types are case-insensitive (RFC 6749
+    /// §5.1), but some servers send `bearer` and accept only `Bearer`. Known schemes are therefore spelled as in RFC 6750 and RFC 9449.
     public var authorizationHeader: String? {
+        guard !accessToken.isEmpty else { return nil }
         let scheme = ["Bearer", "DPoP"].first { $0.lowercased() == tokenType.lowercased() } ?? tokenType
         return "\(scheme) \(accessToken)"
     }
@@ -67,8 +68,10 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     }
 
     /// Parses a server's response. A member `id` in the response is ignored.
+    /// - Parameter isStored: Whether the token comes from a storage. A stored token can lack the access token: another SDK stored only a
+    ///   refresh token, which the first use exchanges.
     /// - Throws: ``ClaimError`` or ``MistypedMemberError`` that names the member; ``JWTError`` for a malformed ID token.
-    init(id: String, issuedAt: Date?, context: Context, response: JSON) throws {
+    init(id: String, issuedAt: Date?, context: Context, response: JSON, isStored: Bool = false) throws {
         let members = try TokenMembers(response: response)
         self.id = id
         // Round to the precision of the stored form, so that a token is equal to itself after storage.
@@ -77,7 +80,8 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
         json = response
         tokenType = try members.string(.tokenType)
         expiresIn = try members.seconds(.expiresIn)
-        accessToken = context.allowsMissingAccessToken ? try members.optionalString(.accessToken) ?? "" : try members.string(.accessToken)
+        let isOptional = isStored || context.allowsMissingAccessToken
+        accessToken = isOptional ? try members.optionalString(.accessToken) ?? "" : try members.string(.accessToken)
         _ = try (members.optionalString(.refreshToken), members.optionalString(.scope), members.optionalString(.deviceSecret))
         idToken = try members.optionalString(.idToken).map { try JWT($0) }
     }
