@@ -122,7 +122,7 @@ final class KeychainDouble: Sendable {
                 guard let index = state.indices(query, groups).first else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
                 let record = state.record(index)
                 guard state.isReadable(record.protection) else { return .failure(KeychainStatus(KeychainStatus.interactionNotAllowed)) }
-                if record.protection.accessControl != nil, context == nil, let failure = state.ask(prompt) { return .failure(failure) }
+                if record.protection.accessControl != nil, let failure = state.ask(prompt, context) { return .failure(failure) }
                 return .success(record)
             }
         }
@@ -136,7 +136,7 @@ final class KeychainDouble: Sendable {
                     var record = state.items[index].record
                     guard state.isReadable(record.protection) else { return KeychainStatus.interactionNotAllowed }
                     // The Keychain decrypts the value to write the item again.
-                    if record.protection.accessControl != nil, context == nil, let failure = state.ask(nil) { return failure.code }
+                    if record.protection.accessControl != nil, let failure = state.ask(nil, context) { return failure.code }
                     record.generic = changes.generic ?? record.generic
                     record.value = changes.value ?? record.value
                     record.protection = changes.protection ?? record.protection
@@ -170,14 +170,17 @@ extension KeychainDouble.State {
     fileprivate func indices(_ query: KeychainQuery, _ groups: [String]) -> [Int] {
         items.indices.filter { index in
             let (record, group) = (items[index].record, items[index].group)
-            return groups.contains(group) && record.service == query.service && query.account.map { $0 == record.account } ?? true
-                && query.accessGroup.map { $0 == group } ?? true && query.generic.map { $0 == record.generic } ?? true
+            return groups.contains(group) && query.service.map { $0 == record.service } ?? true
+                && query.account.map { $0 == record.account } ?? true && query.accessGroup.map { $0 == group } ?? true
+                && query.generic.map { $0 == record.generic } ?? true
+                && query.isSynchronizable.map { $0 == record.isSynchronizable } ?? true
         }
     }
 
     fileprivate func record(_ index: Int) -> KeychainRecord {
         var record = items[index].record
         record.accessGroup = items[index].group
+        record.accessControlObject = record.protection.accessControl
         return record
     }
 
@@ -188,9 +191,10 @@ extension KeychainDouble.State {
         }
     }
 
-    /// Shows a prompt. Returns the failure; `nil` if the user approved.
-    fileprivate mutating func ask(_ prompt: String?) -> KeychainStatus? {
-        guard canAsk, lock == .unlocked else { return KeychainStatus(KeychainStatus.interactionNotAllowed) }
+    /// Shows a prompt, unless the user has already authenticated. Returns the failure; `nil` if the user approved.
+    fileprivate mutating func ask(_ prompt: String?, _ context: (any TokenAuthenticationContext)?) -> KeychainStatus? {
+        if context is KeychainDouble.Context { return nil }
+        guard canAsk, lock == .unlocked, !(context is NoInteraction) else { return KeychainStatus(KeychainStatus.interactionNotAllowed) }
         prompts.append(prompt ?? "")
         switch answer {
         case .approves: return nil

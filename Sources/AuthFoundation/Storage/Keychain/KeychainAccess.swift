@@ -26,6 +26,11 @@ package protocol KeychainAccess: Sendable {
     func delete(_ query: KeychainQuery) -> OSStatus
 }
 
+/// Forbids the Keychain to ask the user. The read of an item that requires the user fails with ``KeychainStatus/interactionNotAllowed``.
+package struct NoInteraction: TokenAuthenticationContext {
+    package init() {}
+}
+
 /// A result code that an operation of the Keychain returned as an error.
 package struct KeychainStatus: Error, Equatable {
     package static let success: OSStatus = 0
@@ -37,6 +42,10 @@ package struct KeychainStatus: Error, Equatable {
     package static let interactionNotAllowed: OSStatus = -25_308
     /// `errSecUserCanceled`: the user closed the system's question.
     package static let userCanceled: OSStatus = -128
+    /// `errSecAuthFailed`: the user could not be authenticated.
+    package static let authFailed: OSStatus = -25_293
+    /// `errSecMissingEntitlement`: the app may not use this Keychain.
+    package static let missingEntitlement: OSStatus = -34_018
 
     package let code: OSStatus
 
@@ -45,10 +54,12 @@ package struct KeychainStatus: Error, Equatable {
 
 /// The condition of a search in a Keychain. A property that is `nil` matches every item.
 package struct KeychainQuery: Sendable, Hashable {
-    package var service: String
+    /// An empty string matches items without a service.
+    package var service: String?
     package var account: String?
     package var accessGroup: String?
     package var generic: Data?
+    package var isSynchronizable: Bool?
 
     package init(service: String, account: String? = nil, accessGroup: String? = nil, generic: Data? = nil) {
         (self.service, self.account, self.accessGroup, self.generic) = (service, account, accessGroup, generic)
@@ -68,6 +79,8 @@ package struct KeychainRecord: Sendable {
     package var generic: Data?
     /// The secret value; `nil` in a list.
     package var value: Data?
+    /// The access control object, which the system returns for every item, also for one whose value requires no authentication.
+    package var accessControlObject: KeychainProtection.AccessControl?
     /// The time of the last change; `nil` before the item is stored.
     package var modifiedAt: Date?
 

@@ -29,7 +29,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     package var onFailure: (@Sendable (any Error) -> Void)?
 
-    private nonisolated let keychain: any KeychainAccess
+    nonisolated let keychain: any KeychainAccess
     private nonisolated let clock: any OAuth2Clock
     private nonisolated let randomness: Randomness
     /// The check for an earlier installation, until it succeeded.
@@ -251,6 +251,9 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         }
     }
 
+    /// Returns the attributes of a token's item; `nil` if the id is unknown. Throws ``KeychainError``.
+    func attributes(of id: String) throws -> KeychainRecord? { try entry(id) }
+
     package func storedToken(id: String) throws -> Token {
         guard let found = try entry(id) else { throw KeychainError.notFound }
         if let known = known[id], known.modifiedAt == found.modifiedAt { return known.token }
@@ -341,6 +344,9 @@ package struct KeychainOptions: Sendable {
     package var accessControl: KeychainProtection.AccessControl?
     package var accessGroup: String?
     package var context: (any TokenAuthenticationContext)?
+    /// Whether the item may be synchronized if the settings and the accessibility permit it. A migration does not synchronize an item whose
+    /// original was not synchronized.
+    var allowsSynchronization = true
 
     package init(
         accessibility: Keychain.Accessibility? = nil, accessControl: KeychainProtection.AccessControl? = nil, accessGroup: String? = nil
@@ -373,6 +379,7 @@ package struct KeychainOptions: Sendable {
     }
 
     var isSynchronizable: Bool {
-        Credential.Security.isDefaultSynchronizable && accessControl == nil && accessibility?.isSynchronizable == true
+        allowsSynchronization && Credential.Security.isDefaultSynchronizable && accessControl == nil
+            && accessibility?.isSynchronizable == true
     }
 }

@@ -2,8 +2,17 @@
 import Foundation
 import Security
 
+#if canImport(LocalAuthentication) && !os(tvOS)
+import LocalAuthentication
+#endif
+
 /// The Keychain of the device.
 struct SystemKeychain: KeychainAccess {
+    #if os(macOS)
+    /// Whether this is the file-based Keychain of macOS, in which other SDKs store. It has no access groups and is not synchronized.
+    var isFileBased = false
+    #endif
+
     /// The description of items with access control. Every item has an access control object, so the object does not tell.
     private static let protectedKind = "protected token"
 
@@ -18,7 +27,7 @@ struct SystemKeychain: KeychainAccess {
     }
 
     func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus> {
-        var attributes = Self.attributes(query)
+        var attributes = attributes(query)
         attributes[kSecMatchLimit as String] = kSecMatchLimitAll
         attributes[kSecReturnAttributes as String] = true
         var found: CFTypeRef?
@@ -31,11 +40,12 @@ struct SystemKeychain: KeychainAccess {
     func read(
         _ query: KeychainQuery, prompt: String?, context: (any TokenAuthenticationContext)?
     ) -> Result<KeychainRecord, KeychainStatus> {
-        var attributes = Self.attributes(query)
+        var attributes = attributes(query)
         attributes[kSecMatchLimit as String] = kSecMatchLimitOne
         attributes[kSecReturnAttributes as String] = true
         attributes[kSecReturnData as String] = true
-        attributes[kSecUseAuthenticationContext as String] = Keychain.Search.context(context, prompt: prompt)
+        attributes[kSecUseAuthenticationContext as String] =
+            context is NoInteraction ? Self.silence : Keychain.Search.context(context, prompt: prompt)
         var found: CFTypeRef?
         let status = SecItemCopyMatching(attributes as CFDictionary, &found)
         guard status == errSecSuccess else { return .failure(KeychainStatus(status)) }
@@ -44,7 +54,7 @@ struct SystemKeychain: KeychainAccess {
     }
 
     func update(_ query: KeychainQuery, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)?) -> OSStatus {
-        var attributes = Self.attributes(query)
+        var attributes = attributes(query)
         attributes[kSecUseAuthenticationContext as String] = context
         var values: [String: Any] = [:]
         values[kSecValueData as String] = changes.value
@@ -63,14 +73,33 @@ struct SystemKeychain: KeychainAccess {
         return SecItemUpdate(attributes as CFDictionary, values as CFDictionary)
     }
 
-    func delete(_ query: KeychainQuery) -> OSStatus { SecItemDelete(Self.attributes(query) as CFDictionary) }
+    func delete(_ query: KeychainQuery) -> OSStatus { SecItemDelete(attributes(query) as CFDictionary) }
 
     // MARK: - Attributes
 
-    private static func attributes(_ query: KeychainQuery) -> [String: Any] {
+    private func attributes(_ query: KeychainQuery) -> [String: Any] {
         var attributes = Keychain.Search(account: query.account, service: query.service, accessGroup: query.accessGroup).query
         attributes[kSecAttrGeneric as String] = query.generic
+        if let isSynchronizable = query.isSynchronizable { attributes[kSecAttrSynchronizable as String] = isSynchronizable }
+        #if os(macOS)
+        if isFileBased {
+            // A query for synchronized items is one for the other Keychain.
+            attributes[kSecAttrSynchronizable as String] = nil
+            attributes[kSecUseDataProtectionKeychain as String] = false
+        }
+        #endif
         return attributes
+    }
+
+    /// An authentication that never asks the user. tvOS has no authentication that an item could require.
+    private static var silence: Any? {
+        #if canImport(LocalAuthentication) && !os(tvOS)
+        let context = LAContext()
+        context.interactionNotAllowed = true
+        return context
+        #else
+        return nil
+        #endif
     }
 
     private static func item(_ record: KeychainRecord) throws(KeychainStatus) -> Keychain.Item {
@@ -82,17 +111,17 @@ struct SystemKeychain: KeychainAccess {
     }
 
     private static func record(_ attributes: [String: Any]) -> KeychainRecord? {
-        guard let account = attributes[kSecAttrAccount as String] as? String,
-            let service = attributes[kSecAttrService as String] as? String
-        else { return nil }
+        guard let account = attributes[kSecAttrAccount as String] as? String else { return nil }
         let accessibility = (attributes[kSecAttrAccessible as String] as? String).flatMap(Keychain.Accessibility.init(attribute:))
         var record = KeychainRecord(
-            service: service, account: account, accessGroup: attributes[kSecAttrAccessGroup as String] as? String,
+            service: attributes[kSecAttrService as String] as? String ?? "", account: account,
+            accessGroup: attributes[kSecAttrAccessGroup as String] as? String,
             protection: KeychainProtection(accessibility ?? .afterFirstUnlockThisDeviceOnly),
             generic: attributes[kSecAttrGeneric as String] as? Data, value: attributes[kSecValueData as String] as? Data)
-        if attributes[kSecAttrDescription as String] as? String == protectedKind, let control = attributes[kSecAttrAccessControl as String]
-        {
-            record.protection.accessControl = .reference(KeychainProtection.Reference(object: control as AnyObject))
+        if let control = attributes[kSecAttrAccessControl as String] {
+            let object = KeychainProtection.AccessControl.reference(KeychainProtection.Reference(object: control as AnyObject))
+            record.accessControlObject = object
+            if attributes[kSecAttrDescription as String] as? String == protectedKind { record.protection.accessControl = object }
         }
         record.isSynchronizable = attributes[kSecAttrSynchronizable as String] as? Bool ?? false
         record.modifiedAt = attributes[kSecAttrModificationDate as String] as? Date
@@ -103,9 +132,8 @@ struct SystemKeychain: KeychainAccess {
         switch protection.accessControl {
         case nil: return nil
         case .reference(let reference):
-            // The type is checked because a Core Foundation type cannot be cast conditionally.
-            guard CFGetTypeID(reference.object) == SecAccessControlGetTypeID() else { throw KeychainStatus(errSecParam) }
-            return unsafeDowncast(reference.object, to: SecAccessControl.self)
+            guard let control = reference.accessControl else { throw KeychainStatus(errSecParam) }
+            return control
         case .flags(let bits):
             var failure: Unmanaged<CFError>?
             let flags = SecAccessControlCreateFlags(rawValue: .init(bits))
@@ -115,6 +143,15 @@ struct SystemKeychain: KeychainAccess {
             }
             return control
         }
+    }
+}
+
+extension KeychainProtection.Reference {
+    /// The object as an access control; `nil` if it is another object.
+    var accessControl: SecAccessControl? {
+        // The type is checked because a Core Foundation type cannot be cast conditionally.
+        guard CFGetTypeID(object) == SecAccessControlGetTypeID() else { return nil }
+        return unsafeDowncast(object, to: SecAccessControl.self)
     }
 }
 #endif
