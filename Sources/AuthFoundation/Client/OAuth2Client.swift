@@ -208,7 +208,7 @@ extension Notification.Name {
     public static let credentialCreated = Notification.Name("com.okta.credential.created")
     /// A credential was removed. The object is the credential.
     public static let credentialRemoved = Notification.Name("com.okta.credential.removed")
-    /// A credential was stored in a new format. The object is the credential.
+    /// A migration stored the session of another SDK. The object is the credential.
     public static let credentialMigrated = Notification.Name("com.okta.credential.migrated")
     /// A credential refresh failed. The object is the credential; `userInfo["error"]` contains the error.
     public static let credentialRefreshFailed = Notification.Name("com.okta.credential.refresh.failed")

@@ -62,7 +62,7 @@ package final class CredentialStore: CredentialCoordinator {
     }
 
     func defaultCredential() throws -> Credential? {
-        guard let id = try defaultTokenID() else { return nil }
+        guard let id = try storedDefaultID() else { return nil }
         if let locked = locked(id) { return locked }
         if let shared = tokenStorage as? any SharedTokenStorage {
             do { return credential(for: try shared.storedToken(id: id)) } catch TokenError.tokenNotFound, KeychainError.notFound {
@@ -98,7 +98,7 @@ package final class CredentialStore: CredentialCoordinator {
     func credentials(
         where expression: (Token.Metadata) -> Bool, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?
     ) throws -> [Credential] {
-        try allIDs().compactMap { id in
+        try storedIDs().compactMap { id in
             let metadata: Token.Metadata
             do {
                 metadata = try tokenStorage.metadata(for: id)
@@ -112,13 +112,13 @@ package final class CredentialStore: CredentialCoordinator {
     }
 
     /// The default token's id. A storage that cannot be read is not mistaken for one without a default.
-    private func defaultTokenID() throws -> String? {
+    func storedDefaultID() throws -> String? {
         guard let shared = tokenStorage as? any SharedTokenStorage else { return tokenStorage.defaultTokenID }
         return try shared.readDefaultTokenID()
     }
 
     /// The ids of all tokens. A storage that cannot be read is not mistaken for an empty one.
-    private func allIDs() throws -> [String] {
+    func storedIDs() throws -> [String] {
         guard let shared = tokenStorage as? any SharedTokenStorage else { return tokenStorage.allIDs }
         return try shared.readAllIDs()
     }
@@ -131,7 +131,7 @@ package final class CredentialStore: CredentialCoordinator {
     }
 
     func store(_ token: Token, tags: [String: String], security: [Credential.Security]) throws -> Credential {
-        let wasEmpty = try allIDs().isEmpty
+        let wasEmpty = try storedIDs().isEmpty
         try tokenStorage.add(token: token, metadata: Token.Metadata(token: token, tags: tags), security: security)
         // A custom storage may not make the first token the default.
         if wasEmpty, tokenStorage.defaultTokenID == nil { try tokenStorage.setDefaultTokenID(token.id) }
@@ -139,9 +139,12 @@ package final class CredentialStore: CredentialCoordinator {
         return credential(for: token)
     }
 
+    /// Posts the notification that the session of another SDK became this credential.
+    func announceMigration(of token: Token) { postOnMainActor(.credentialMigrated, credential(for: token)) }
+
     func setDefault(_ credential: Credential?) throws {
         guard let credential else { return try tokenStorage.setDefaultTokenID(nil) }
-        if try !allIDs().contains(credential.id) {
+        if try !storedIDs().contains(credential.id) {
             _ = try store(credential.token, tags: [:], security: Credential.Security.standard)
         } else if known[credential.id] == nil {
             // The event of the new default contains a known credential. If the stored token cannot be read now, the event contains none.

@@ -78,40 +78,6 @@ public protocol TokenStorageDelegate: AnyObject {
 /// A user authentication that a storage can use, such as `LAContext`.
 public protocol TokenAuthenticationContext: Sendable {}
 
-/// The migration of data that an older version of the app or of this package stored. The storages of this package read all their older
-/// formats and need no migration. Apps register migrators for other data.
-public final class Migration: Sendable {
-    private static let migrators = Locked<[any SDKVersionMigrator]>([])
-
-    private init() {}
-
-    /// Whether a registered migrator has data to migrate.
-    public static var isMigrationNeeded: Bool {
-        migrators.withLock { $0 }.contains { $0.needsMigration }
-    }
-
-    /// Runs the registered migrators that have data to migrate, in the order of registration.
-    /// - Throws: The error of a migrator. Later migrators do not run; the next call tries again.
-    public static func migrateIfNeeded() throws {
-        for migrator in migrators.withLock({ $0 }) where migrator.needsMigration { try migrator.migrate() }
-    }
-
-    /// Registers a migrator. It runs on the thread that calls ``migrateIfNeeded()``, which an app calls from one thread only.
-    public static func register(migrator: any SDKVersionMigrator) {
-        migrators.withLock { $0.append(migrator) }
-    }
-}
-
-/// A migrator for data that an older version stored.
-public protocol SDKVersionMigrator: AnyObject {
-    /// Whether there is data to migrate.
-    var needsMigration: Bool { get }
-
-    /// Migrates the entries. Must be safe to interrupt at any point: no data may be lost, and the next call continues.
-    /// - Throws: The error of the migration.
-    func migrate() throws
-}
-
 /// A token storage that several processes can share. Extends the published protocol.
 @CredentialActor
 package protocol SharedTokenStorage: AnyObject, TokenStorage {

@@ -378,8 +378,9 @@ package struct KeychainOptions: Sendable {
         KeychainProtection(accessibility ?? .afterFirstUnlockThisDeviceOnly, accessControl: accessControl)
     }
 
-    var isSynchronizable: Bool {
-        allowsSynchronization && Credential.Security.isDefaultSynchronizable && accessControl == nil
-            && accessibility?.isSynchronizable == true
+    var isSynchronizable: Bool { isSynchronizable(isPermitted: Credential.Security.isDefaultSynchronizable) }
+
+    func isSynchronizable(isPermitted: Bool) -> Bool {
+        isPermitted && allowsSynchronization && accessControl == nil && accessibility?.isSynchronizable == true
     }
 }

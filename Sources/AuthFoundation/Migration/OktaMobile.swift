@@ -1,0 +1,169 @@
+public import Foundation
+
+extension Migration {
+    /// The migration of the credentials that okta-mobile-swift 0.2 to 2.2 stored, in the Keychain or in the user defaults.
+    ///
+    /// Credentials keep their ids, their tags and their protection, and the default credential stays the default. Two credentials of the
+    /// same user stay two.
+    public final class OktaMobile: SessionMigrator {
+        /// The stored sessions, and the steps that move them.
+        public let sessions: StoredSessions
+
+        /// Creates a migrator.
+        /// - Parameters:
+        ///   - suite: The suite of the user defaults in which the app stored credentials, or `nil` for the standard defaults. Apps on
+        ///     Apple's systems stored in the Keychain unless they chose the defaults.
+        ///   - trustedIssuers: Issuers that the ID tokens may name although the stored settings name another one. Needed for an
+        ///     organization with a custom domain whose tokens name the organization's own domain. They become
+        ///     ``OAuth2Client/Configuration/trustedIssuers`` of the credentials.
+        ///   - originals: The time at which the old entries are removed.
+        public convenience init(suite: String? = nil, trustedIssuers: Set<URL> = [], originals: Originals = .keep) {
+            self.init(
+                OktaMobileSource(suite: suite, trustedIssuers: trustedIssuers, keychains: DeviceKeychains.all), originals: originals)
+        }
+
+        init(_ source: OktaMobileSource, originals: Originals = .keep, notesSuite: String? = nil) {
+            sessions = StoredSessions(source, originals, notesSuite: notesSuite)
+        }
+    }
+}
+
+/// The entries of okta-mobile-swift.
+struct OktaMobileSource: SessionSource {
+    private enum Names {
+        static let tokens = "com.okta.authfoundation.keychain.storage"
+        static let metadata = "com.okta.authfoundation.keychain.metadata"
+        static let defaultToken = "com.okta.authfoundation.keychain.default"
+    }
+
+    let sdk = "okta-mobile-swift"
+    var suite: String?
+    var trustedIssuers: Set<URL> = []
+    var keychains: [any KeychainAccess] = []
+
+    private var defaults: OktaMobileDefaults { OktaMobileDefaults(suite: suite) }
+
+    var settings: [String] { trustedIssuers.map(\.absoluteString).sorted() }
+    var hasOneSessionPerUser: Bool { false }
+
+    /// The default of the other SDK, or none if it had none.
+    var mainSession: MainSession {
+        get throws {
+            for keychain in keychains {
+                let query = KeychainQuery(service: "", account: Names.defaultToken)
+                guard let item = try FoundSession.records(query, in: keychain).first else { continue }
+                switch keychain.value(item.query, context: NoInteraction()) {
+                case .success(let id): return .token(id: String(decoding: id, as: UTF8.self))
+                case .failure(.gone): continue
+                case .failure(let failure): throw failure.keychainError
+                }
+            }
+            return defaults.defaultID.map { .token(id: $0) } ?? .none
+        }
+    }
+
+    func find() throws -> [FoundSession] {
+        // Metadata without a token is no session. A token without metadata is one: some versions ignored it, others did not.
+        let items = try FoundSession.items(KeychainQuery(service: Names.tokens), in: keychains).map { found in
+            var found = found
+            let query = KeychainQuery(service: Names.metadata, account: found.name, accessGroup: found.options.accessGroup)
+            found.readCompanion = { keychains.companion(query) }
+            return found
+        }
+        return items + defaults.find()
+    }
+
+    func decode(_ value: Data, of found: FoundSession, now: Date) throws(Migration.SkipReason) -> ImportableSession {
+        guard value.count <= BinaryPropertyList.maximumSize else { throw .tooLarge }
+        // The decoder's error is not passed on, because it can contain the token.
+        guard let stored = try? JSONDecoder().decode(OktaMobileToken.self, from: value) else { throw .unreadable }
+        let token = try token(stored, found)
+        let tags = try tags(of: found)
+        return ImportableSession(token: token, tags: tags, expiresAt: token.expiresAt)
+    }
+
+    private func token(_ stored: OktaMobileToken, _ found: FoundSession) throws(Migration.SkipReason) -> Token {
+        var configuration = stored.context.configuration
+        configuration.trustedIssuers = trustedIssuers
+        let context = Token.Context(configuration: configuration, acrValues: stored.context.acrValues)
+        let token: Token
+        do {
+            let parsed = try Token(id: found.name, issuedAt: stored.issuedAt, context: context, response: stored.response, isStored: true)
+            // Beta versions stored no time. A time that is too early only causes an early refresh.
+            let issuedAt = parsed.issuedAt ?? parsed.idToken?.issuedAt ?? Date(timeIntervalSinceReferenceDate: 0)
+            token = try Token(id: found.name, issuedAt: issuedAt, context: context, response: stored.response, isStored: true)
+            try token.checkHeader()
+        } catch {
+            throw Migration.SkipReason(.invalidToken, "A token or another value of the response is malformed.")
+        }
+        guard Token.Kind.allCases.contains(where: { token.token(of: $0) != nil }) else { throw .incomplete("token") }
+        guard token.tokenType.lowercased() != "dpop" else {
+            throw Migration.SkipReason(.boundToKey, "The tokens are bound to a key of the other SDK. The user must sign in again.")
+        }
+        let check = IssuerCheck(idToken: token.idToken, clientId: configuration.clientId, trusted: trustedIssuers)
+        _ = try check.issuer(configuration.issuerURL)
+        return token
+    }
+
+    private struct Metadata: Decodable {
+        let tags: [String: String]?
+    }
+
+    private func tags(of found: FoundSession) throws(Migration.SkipReason) -> [String: String] {
+        switch found.readCompanion() {
+        case .success(let data): return data.flatMap { try? JSONDecoder().decode(Metadata.self, from: $0) }?.tags ?? [:]
+        case .failure(let failure): throw .storageFailed(failure.keychainError)
+        }
+    }
+}
+
+/// The entries of okta-mobile-swift in the user defaults, which it used where there was no Keychain.
+struct OktaMobileDefaults: Sendable {
+    private enum Keys {
+        static let tokens = "com.okta.authfoundation.allTokens"
+        static let metadata = "com.okta.authfoundation.tokenMetadata"
+        static let defaultToken = "com.okta.authfoundation.defaultToken"
+    }
+
+    let suite: String?
+
+    var defaultID: String? { UserDefaults(suiteName: suite)?.string(forKey: Keys.defaultToken) }
+
+    func find() -> [FoundSession] {
+        guard let data = data(Keys.tokens) else { return [] }
+        guard let tokens = members(Keys.tokens) else {
+            // The report names the whole entry.
+            return [found(Keys.tokens, data, read: { .success(data) })]
+        }
+        return tokens.keys.sorted().compactMap { id in
+            tokens[id]?.text.map { value in found(id, value) { member(Keys.tokens, id).map { .success($0) } ?? .failure(.gone) } }
+        }
+    }
+
+    private func found(
+        _ id: String, _ value: Data, read: @escaping @Sendable () -> Result<Data, FoundSession.ReadFailure>
+    ) -> FoundSession {
+        FoundSession(
+            name: id, place: "defaults\n\(suite ?? "")\n\(id)", version: MigrationHash.text(value), options: .unsynchronized,
+            read: { _ in read() }, readCompanion: { .success(member(Keys.metadata, id)) }, remove: { try remove(id) })
+    }
+
+    private func remove(_ id: String) throws {
+        try DefaultsFailure.check(suite) { defaults in
+            for key in [Keys.tokens, Keys.metadata] {
+                var rest = members(key) ?? [:]
+                rest[id] = nil
+                if rest.isEmpty { defaults.removeObject(forKey: key) } else { defaults.set(JSON.object(rest).text, forKey: key) }
+            }
+            if defaultID == id { defaults.removeObject(forKey: Keys.defaultToken) }
+        }
+    }
+
+    private func data(_ key: String) -> Data? { UserDefaults(suiteName: suite)?.data(forKey: key) }
+
+    private func members(_ key: String) -> [String: JSON]? {
+        data(key).flatMap { $0.count <= 16 * BinaryPropertyList.maximumSize ? try? JSON($0) : nil }?.objectValue
+    }
+
+    private func member(_ key: String, _ id: String) -> Data? { members(key)?[id]?.text }
+}

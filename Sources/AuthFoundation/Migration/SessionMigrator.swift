@@ -1,0 +1,93 @@
+/// A migrator for the sessions that another SDK stored on the device.
+public protocol SessionMigrator: SDKVersionMigrator, Sendable {
+    /// The stored sessions, and the steps that move them.
+    var sessions: Migration.StoredSessions { get }
+}
+
+extension SessionMigrator {
+    /// Whether a run would import a session, try a skipped one again, or remove an original. Lists names only and reads no secret. True if
+    /// the device is locked, because then nothing is known.
+    ///
+    /// A session that requires the user keeps this true until it is imported; see ``migrateSessions(authenticationContext:)``.
+    public var needsMigration: Bool { sessions.isMigrationNeeded }
+
+    /// Imports the sessions that do not require the user. Skipped sessions are no error; ``migrateSessions(authenticationContext:)``
+    /// reports them.
+    /// - Throws: ``KeychainError`` if the device is locked, and errors of the storage, after all other sessions were imported. The next run
+    ///   tries again.
+    public func migrate() throws {
+        if let failure = migrateSessions().failure { throw failure }
+    }
+
+    /// Reads the sessions and checks them, but stores and removes nothing and asks the user nothing.
+    /// - Returns: The result for each session that a migration would have.
+    public func dryRun() -> Migration.Report { sessions.run(isDryRun: true, context: nil) }
+
+    /// Imports the sessions.
+    ///
+    /// The new entry has the protection of the original: its accessibility, access group and access control. It is synchronized only if the
+    /// original was. Of two sessions of one user, issuer and client, the one with the later expiry time is kept. If there is no default
+    /// credential, the imported session becomes the default, as after a sign-in. ``Notification/Name/credentialMigrated`` is posted for
+    /// each imported session.
+    /// - Parameter authenticationContext: An authentication for sessions that require the user, such as an `LAContext`, or `nil` to leave
+    ///   these sessions for a later call and ask the user nothing.
+    /// - Returns: The result for each session, without secrets. One that fails does not stop the others.
+    @discardableResult
+    public func migrateSessions(authenticationContext: (any TokenAuthenticationContext)? = nil) -> Migration.Report {
+        sessions.run(isDryRun: false, context: authenticationContext)
+    }
+
+    /// Removes what the other SDK stored, for all sessions that a run has imported, or has skipped as duplicates. Afterwards, the app
+    /// cannot go back to the other SDK without a sign-in.
+    ///
+    /// Items that iCloud Keychain synchronizes stay, because their removal would sign the user out of older versions of the app on other
+    /// devices. So do archives that the app passed as data.
+    /// - Returns: The result for each session that was imported. Nothing is removed if the token storage cannot be read.
+    @discardableResult
+    public func removeOriginals() -> Migration.Report { sessions.removeOriginals() }
+}
+
+extension Migration {
+    /// The sessions that another SDK stored, and the steps that move them to the token storage of ``Credential``. Migrators make it; see
+    /// ``SessionMigrator``.
+    public struct StoredSessions: Sendable {
+        let source: any SessionSource
+        private let originals: Originals
+        private let notesSuite: String?
+
+        /// - Parameter notesSuite: The suite of the user defaults for notes, if the sessions are not stored in the Keychain.
+        init(_ source: any SessionSource, _ originals: Originals, notesSuite: String? = nil) {
+            (self.source, self.originals, self.notesSuite) = (source, originals, notesSuite)
+        }
+
+        var isMigrationNeeded: Bool {
+            let store = Credential.store
+            return CredentialActor.synchronously {
+                // If the device is locked, there may be sessions.
+                (try? sessionImport(store).isNeeded()) ?? true
+            }
+        }
+
+        func run(isDryRun: Bool, context: (any TokenAuthenticationContext)?) -> Report {
+            let store = Credential.store
+            return CredentialActor.synchronously {
+                var run = sessionImport(store)
+                (run.isDryRun, run.context) = (isDryRun, context)
+                return Report(items: run.run())
+            }
+        }
+
+        func removeOriginals() -> Report {
+            let store = Credential.store
+            return CredentialActor.synchronously { Report(items: sessionImport(store).removeOriginals()) }
+        }
+
+        @CredentialActor
+        private func sessionImport(_ store: CredentialStore) -> SessionImport {
+            let keychain = (store.tokenStorage as? KeychainTokenStorage)?.keychain
+            let journal: any MigrationJournal =
+                keychain.map { KeychainJournal(keychain: $0) } ?? DefaultsJournal(suite: notesSuite)
+            return SessionImport(source: source, store: store, originals: originals, journal: journal)
+        }
+    }
+}

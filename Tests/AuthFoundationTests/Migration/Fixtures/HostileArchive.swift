@@ -1,0 +1,294 @@
+import Foundation
+
+// Written by make.py. Do not edit.
+
+/// Data that is no usable archive of Auth0.swift. A reader must not crash.
+enum HostileArchive: String, CaseIterable {
+    case cycleOfMember
+    case cycleOfRoot
+    case cycleOfClass
+    case danglingMember
+    case hugeReference
+    case vastReference
+    case inlineString
+    case inlineNumber
+    case numberForString
+    case dictionaryForString
+    case stringForDate
+    case dateOfString
+    case dateWithoutTime
+    case dateNotANumber
+    case dateInfinite
+    case dateVast
+    case dateVastInteger
+    case danglingClass
+    case classIsString
+    case classNameIsNumber
+    case noClass
+    case otherClass
+    case rootIsString
+    case rootIsNull
+    case rootIsVast
+    case rootIsNumber
+    case objectsAreDictionary
+    case objectsAreEmpty
+    case topIsNumber
+    case otherVersion
+    case otherArchiver
+    case xml
+    case listOfNumbers
+    case truncated
+    case withoutEnd
+    case empty
+    case headerOnly
+    case zeros
+
+    /// The archive.
+    var data: Data { Data(base64Encoded: text, options: .ignoreUnknownCharacters) ?? Data() }
+
+    private var text: String {
+        switch self {
+        case .cycleOfMember:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGjCwwTVSRu
+            dWxs0w0ODxARElYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VugAKAAYAA0hQVFhdaJGNsYXNzbmFtZVgkY2xhc3Nlc11BMENyZWRlbnRpYWxzohYY
+            WE5TT2JqZWN0CBEaJCkyN0lMUVNXXWRrd4SGiIqPmqOxtAAAAAAAAAEBAAAAAAAAABkAAAAAAAAAAAAAAAAAAAC9
+            """
+        case .cycleOfRoot:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGiCwxVJG51
+            bGzSDQ4PEFYkY2xhc3NbYWNjZXNzVG9rZW6AAYABCBEaJCkyN0lMUVNWXGFodHYAAAAAAAABAQAAAAAAAAARAAAAAAAAAAAAAAAAAAAAeA==
+            """
+        case .cycleOfClass:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdINHh8gV05TLnRpbWWABSM/8AAAAAAAANIWFyIjVk5TRGF0ZaIiGgAIABEA
+            GgAkACkAMgA3AEkATABRAFMAWwBhAGoAcQB9AIoAlACWAJgAmgCcAKEArAC1AMMAxgDPANgA4gDnAO8A8QD6AP8BBgAAAAAAAAIBAAAAAAAAACQAAAAAAAAA
+            AAAAAAAAAAEJ
+            """
+        case .danglingMember:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGjCwwTVSRu
+            dWxs0w0ODxARElYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VugAKATYAA0hQVFhdaJGNsYXNzbmFtZVgkY2xhc3Nlc11BMENyZWRlbnRpYWxzohYY
+            WE5TT2JqZWN0CBEaJCkyN0lMUVNXXWRrd4SGiIqPmqOxtAAAAAAAAAEBAAAAAAAAABkAAAAAAAAAAAAAAAAAAAC9
+            """
+        case .hugeReference:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGjCwwTVSRu
+            dWxs0w0ODxARElYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VugAKD7msoAIAA0hQVFhdaJGNsYXNzbmFtZVgkY2xhc3Nlc11BMENyZWRlbnRpYWxz
+            ohYYWE5TT2JqZWN0CBEaJCkyN0lMUVNXXWRrd4SGi42Snaa0twAAAAAAAAEBAAAAAAAAABkAAAAAAAAAAAAAAAAAAADA
+            """
+        case .vastReference:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGjCwwTVSRu
+            dWxs0w0ODxARElYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VugAKHgAAAAAAAAAWAANIUFRYXWiRjbGFzc25hbWVYJGNsYXNzZXNdQTBDcmVkZW50
+            aWFsc6IWGFhOU09iamVjdAgRGiQpMjdJTFFTV11ka3eEho+RlqGquLsAAAAAAAABAQAAAAAAAAAZAAAAAAAAAAAAAAAAAAAAxA==
+            """
+        case .inlineString:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGjCwwTVSRu
+            dWxs0w0ODxARElYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VugAJWaW5saW5lgADSFBUWF1okY2xhc3NuYW1lWCRjbGFzc2VzXUEwQ3JlZGVudGlh
+            bHOiFhhYTlNPYmplY3QIERokKTI3SUxRU1ddZGt3hIaNj5SfqLa5AAAAAAAAAQEAAAAAAAAAGQAAAAAAAAAAAAAAAAAAAMI=
+            """
+        case .inlineNumber:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGjCwwTVSRu
+            dWxs0w0ODxARElYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VugAIQBYAA0hQVFhdaJGNsYXNzbmFtZVgkY2xhc3Nlc11BMENyZWRlbnRpYWxzohYY
+            WE5TT2JqZWN0CBEaJCkyN0lMUVNXXWRrd4SGiIqPmqOxtAAAAAAAAAEBAAAAAAAAABkAAAAAAAAAAAAAAAAAAAC9
+            """
+        case .numberForString:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGkCwwTGVUk
+            bnVsbNMNDg8QERJWJGNsYXNzW2FjY2Vzc1Rva2VuXHJlZnJlc2hUb2tlboACgAOAANIUFRYXWiRjbGFzc25hbWVYJGNsYXNzZXNdQTBDcmVkZW50aWFsc6IW
+            GFhOU09iamVjdBAFCBEaJCkyN0lMUVNYXmVseIWHiYuQm6Sytb4AAAAAAAABAQAAAAAAAAAaAAAAAAAAAAAAAAAAAAAAwA==
+            """
+        case .dictionaryForString:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGlCwwTGR1V
+            JG51bGzTDQ4PEBESViRjbGFzc1thY2Nlc3NUb2tlblxyZWZyZXNoVG9rZW6AAoADgADSFBUWF1okY2xhc3NuYW1lWCRjbGFzc2VzXUEwQ3JlZGVudGlhbHOi
+            FhhYTlNPYmplY3TSGg0bHFlOUy5zdHJpbmeAA4AE0hQVHh9YTlNTdHJpbmeiHhgIERokKTI3SUxRU1lfZm15hoiKjJGcpbO2v8TO0NLX4AAAAAAAAAEBAAAA
+            AAAAACAAAAAAAAAAAAAAAAAAAADj
+            """
+        case .stringForDate:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            HlUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMVF40hYXHyBWTlNEYXRloh8aCBEaJCkyN0lMUVNbYWpxfYqUlpianKGstcPG
+            z9ji5OnwAAAAAAAAAQEAAAAAAAAAIQAAAAAAAAAAAAAAAAAAAPM=
+            """
+        case .dateOfString:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdINHh8gV05TLnRpbWWABlF40hYXIiNWTlNEYXRloiIaAAgAEQAaACQAKQAy
+            ADcASQBMAFEAUwBbAGEAagBxAH0AigCUAJYAmACaAJwAoQCsALUAwwDGAM8A2ADiAOcA7wDxAPMA+AD/AAAAAAAAAgEAAAAAAAAAJAAAAAAAAAAAAAAAAAAA
+            AQI=
+            """
+        case .dateWithoutTime:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            H1UkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdENHoAG0hYXICFWTlNEYXRloiAaCBEaJCkyN0lMUVNbYWpxfYqUlpianKGs
+            tcPGz9ji5efs8wAAAAAAAAEBAAAAAAAAACIAAAAAAAAAAAAAAAAAAAD2
+            """
+        case .dateNotANumber:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdINHh8gV05TLnRpbWWABiN/+AAAAAAAANIWFyIjVk5TRGF0ZaIiGgAIABEA
+            GgAkACkAMgA3AEkATABRAFMAWwBhAGoAcQB9AIoAlACWAJgAmgCcAKEArAC1AMMAxgDPANgA4gDnAO8A8QD6AP8BBgAAAAAAAAIBAAAAAAAAACQAAAAAAAAA
+            AAAAAAAAAAEJ
+            """
+        case .dateInfinite:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdINHh8gV05TLnRpbWWABiN/8AAAAAAAANIWFyIjVk5TRGF0ZaIiGgAIABEA
+            GgAkACkAMgA3AEkATABRAFMAWwBhAGoAcQB9AIoAlACWAJgAmgCcAKEArAC1AMMAxgDPANgA4gDnAO8A8QD6AP8BBgAAAAAAAAIBAAAAAAAAACQAAAAAAAAA
+            AAAAAAAAAAEJ
+            """
+        case .dateVast:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdINHh8gV05TLnRpbWWABiN+N+Q8iAB1nNIWFyIjVk5TRGF0ZaIiGgAIABEA
+            GgAkACkAMgA3AEkATABRAFMAWwBhAGoAcQB9AIoAlACWAJgAmgCcAKEArAC1AMMAxgDPANgA4gDnAO8A8QD6AP8BBgAAAAAAAAIBAAAAAAAAACQAAAAAAAAA
+            AAAAAAAAAAEJ
+            """
+        case .dateVastInteger:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdINHh8gV05TLnRpbWWABhOAAAAAAAAAANIWFyIjVk5TRGF0ZaIiGgAIABEA
+            GgAkACkAMgA3AEkATABRAFMAWwBhAGoAcQB9AIoAlACWAJgAmgCcAKEArAC1AMMAxgDPANgA4gDnAO8A8QD6AP8BBgAAAAAAAAIBAAAAAAAAACQAAAAAAAAA
+            AAAAAAAAAAEJ
+            """
+        case .danglingClass:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdINHh8gV05TLnRpbWWAYyM/8AAAAAAAANIWFyIjVk5TRGF0ZaIiGgAIABEA
+            GgAkACkAMgA3AEkATABRAFMAWwBhAGoAcQB9AIoAlACWAJgAmgCcAKEArAC1AMMAxgDPANgA4gDnAO8A8QD6AP8BBgAAAAAAAAIBAAAAAAAAACQAAAAAAAAA
+            AAAAAAAAAAEJ
+            """
+        case .classIsString:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGkCwwTFFUk
+            bnVsbNMNDg8QERJWJGNsYXNzW2FjY2Vzc1Rva2VuXHJlZnJlc2hUb2tlboACgAOAA11BMENyZWRlbnRpYWxzWGFjY2Vzcy0xCBEaJCkyN0lMUVNYXmVseIWH
+            iYuZAAAAAAAAAQEAAAAAAAAAFQAAAAAAAAAAAAAAAAAAAKI=
+            """
+        case .classNameIsNumber:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGkCwwTF1Uk
+            bnVsbNMNDg8QERJWJGNsYXNzW2FjY2Vzc1Rva2VuXHJlZnJlc2hUb2tlboACgAOAA9IUFRYWWiRjbGFzc25hbWVYJGNsYXNzZXMQBVhhY2Nlc3MtMQgRGiQp
+            MjdJTFFTWF5lbHiFh4mLkJukpgAAAAAAAAEBAAAAAAAAABgAAAAAAAAAAAAAAAAAAACv
+            """
+        case .noClass:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGjCwwPVSRu
+            dWxs0Q0OW2FjY2Vzc1Rva2VugAJYYWNjZXNzLTEIERokKTI3SUxRU1ddYGxuAAAAAAAAAQEAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAHc=
+            """
+        case .otherClass:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGkCwwTGVUk
+            bnVsbNMNDg8QERJWJGNsYXNzW2FjY2Vzc1Rva2VuXHJlZnJlc2hUb2tlboACgAOAA9IUFRYXWiRjbGFzc25hbWVYJGNsYXNzZXNXRm9yZWlnbqIWGFhOU09i
+            amVjdFhhY2Nlc3MtMQgRGiQpMjdJTFFTWF5lbHiFh4mLkJukrK+4AAAAAAAAAQEAAAAAAAAAGgAAAAAAAAAAAAAAAAAAAME=
+            """
+        case .rootIsString:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGiCwhVJG51
+            bGwIERokKTI3SUxRU1YAAAAAAAABAQAAAAAAAAAMAAAAAAAAAAAAAAAAAAAAXA==
+            """
+        case .rootIsNull:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gACkCwwTGVUk
+            bnVsbNMNDg8QERJWJGNsYXNzW2FjY2Vzc1Rva2VuXHJlZnJlc2hUb2tlboACgAOAA9IUFRYXWiRjbGFzc25hbWVYJGNsYXNzZXNdQTBDcmVkZW50aWFsc6IW
+            GFhOU09iamVjdFhhY2Nlc3MtMQgRGiQpMjdJTFFTWF5lbHiFh4mLkJuksrW+AAAAAAAAAQEAAAAAAAAAGgAAAAAAAAAAAAAAAAAAAMc=
+            """
+        case .rootIsVast:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290g4AAAACkCwwT
+            GVUkbnVsbNMNDg8QERJWJGNsYXNzW2FjY2Vzc1Rva2VuXHJlZnJlc2hUb2tlboACgAOAA9IUFRYXWiRjbGFzc25hbWVYJGNsYXNzZXNdQTBDcmVkZW50aWFs
+            c6IWGFhOU09iamVjdFhhY2Nlc3MtMQgRGiQpMjdJTFFWW2Fob3uIioyOk56ntbjBAAAAAAAAAQEAAAAAAAAAGgAAAAAAAAAAAAAAAAAAAMo=
+            """
+        case .rootIsNumber:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290EAGkCwwTGVUk
+            bnVsbNMNDg8QERJWJGNsYXNzW2FjY2Vzc1Rva2VuXHJlZnJlc2hUb2tlboACgAOAA9IUFRYXWiRjbGFzc25hbWVYJGNsYXNzZXNdQTBDcmVkZW50aWFsc6IW
+            GFhOU09iamVjdFhhY2Nlc3MtMQgRGiQpMjdJTFFTWF5lbHiFh4mLkJuksrW+AAAAAAAAAQEAAAAAAAAAGgAAAAAAAAAAAAAAAAAAAMc=
+            """
+        case .objectsAreDictionary:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAHRCwxRYRAB
+            CBEaJCkyN0lMUVNWWAAAAAAAAAEBAAAAAAAAAA0AAAAAAAAAAAAAAAAAAABa
+            """
+        case .objectsAreEmpty:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGgCBEaJCky
+            N0lMUVMAAAAAAAABAQAAAAAAAAALAAAAAAAAAAAAAAAAAAAAVA==
+            """
+        case .topIsNumber:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwhYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlchAFoQlVJG51bGwIERokKTI3
+            SUtNAAAAAAAAAQEAAAAAAAAACgAAAAAAAAAAAAAAAAAAAFM=
+            """
+        case .otherVersion:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMQAl8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGkCwwTGVUkbnVs
+            bNMNDg8QERJWJGNsYXNzW2FjY2Vzc1Rva2VuXHJlZnJlc2hUb2tlboACgAOAA9IUFRYXWiRjbGFzc25hbWVYJGNsYXNzZXNdQTBDcmVkZW50aWFsc6IWGFhO
+            U09iamVjdFhhY2Nlc3MtMQgRGiQpMjRGSU5QVVtiaXWChIaIjZihr7K7AAAAAAAAAQEAAAAAAAAAGgAAAAAAAAAAAAAAAAAAAMQ=
+            """
+        case .otherArchiver:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoFRNaW5l0QgJVHJvb3SAAaQLDBMZVSRudWxs0w0ODxARElYk
+            Y2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VugAKAA4AD0hQVFhdaJGNsYXNzbmFtZVgkY2xhc3Nlc11BMENyZWRlbnRpYWxzohYYWE5TT2JqZWN0WGFj
+            Y2Vzcy0xCBEaJCkyNzw/REZLUVhfa3h6fH6DjpelqLEAAAAAAAABAQAAAAAAAAAaAAAAAAAAAAAAAAAAAAAAug==
+            """
+        case .xml:
+            """
+            PD94bWwgdmVyc2lvbj0iMS4wIiBlbmNvZGluZz0iVVRGLTgiPz4KPCFET0NUWVBFIHBsaXN0IFBVQkxJQyAiLS8vQXBwbGUvL0RURCBQTElTVCAxLjAvL0VO
+            IiAiaHR0cDovL3d3dy5hcHBsZS5jb20vRFREcy9Qcm9wZXJ0eUxpc3QtMS4wLmR0ZCI+CjxwbGlzdCB2ZXJzaW9uPSIxLjAiPgo8ZGljdD4KCTxrZXk+JGFy
+            Y2hpdmVyPC9rZXk+Cgk8c3RyaW5nPk5TS2V5ZWRBcmNoaXZlcjwvc3RyaW5nPgoJPGtleT4kb2JqZWN0czwva2V5PgoJPGFycmF5PgoJCTxzdHJpbmc+JG51
+            bGw8L3N0cmluZz4KCQk8ZGljdD4KCQkJPGtleT4kY2xhc3M8L2tleT4KCQkJPGRpY3Q+CgkJCQk8a2V5PkNGJFVJRDwva2V5PgoJCQkJPGludGVnZXI+Mjwv
+            aW50ZWdlcj4KCQkJPC9kaWN0PgoJCQk8a2V5PmFjY2Vzc1Rva2VuPC9rZXk+CgkJCTxkaWN0PgoJCQkJPGtleT5DRiRVSUQ8L2tleT4KCQkJCTxpbnRlZ2Vy
+            PjM8L2ludGVnZXI+CgkJCTwvZGljdD4KCQkJPGtleT5yZWZyZXNoVG9rZW48L2tleT4KCQkJPGRpY3Q+CgkJCQk8a2V5PkNGJFVJRDwva2V5PgoJCQkJPGlu
+            dGVnZXI+MzwvaW50ZWdlcj4KCQkJPC9kaWN0PgoJCTwvZGljdD4KCQk8ZGljdD4KCQkJPGtleT4kY2xhc3Nlczwva2V5PgoJCQk8YXJyYXk+CgkJCQk8c3Ry
+            aW5nPkEwQ3JlZGVudGlhbHM8L3N0cmluZz4KCQkJCTxzdHJpbmc+TlNPYmplY3Q8L3N0cmluZz4KCQkJPC9hcnJheT4KCQkJPGtleT4kY2xhc3NuYW1lPC9r
+            ZXk+CgkJCTxzdHJpbmc+QTBDcmVkZW50aWFsczwvc3RyaW5nPgoJCTwvZGljdD4KCQk8c3RyaW5nPmFjY2Vzcy0xPC9zdHJpbmc+Cgk8L2FycmF5PgoJPGtl
+            eT4kdG9wPC9rZXk+Cgk8ZGljdD4KCQk8a2V5PnJvb3Q8L2tleT4KCQk8ZGljdD4KCQkJPGtleT5DRiRVSUQ8L2tleT4KCQkJPGludGVnZXI+MTwvaW50ZWdl
+            cj4KCQk8L2RpY3Q+Cgk8L2RpY3Q+Cgk8a2V5PiR2ZXJzaW9uPC9rZXk+Cgk8aW50ZWdlcj4xMDAwMDA8L2ludGVnZXI+CjwvZGljdD4KPC9wbGlzdD4K
+            """
+        case .listOfNumbers:
+            """
+            YnBsaXN0MDCiAQIQARACCAsNAAAAAAAAAQEAAAAAAAAAAwAAAAAAAAAAAAAAAAAAAA8=
+            """
+        case .truncated:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMA==
+            """
+        case .withoutEnd:
+            """
+            YnBsaXN0MDDUAQIDBAUGBwpYJHZlcnNpb25ZJGFyY2hpdmVyVCR0b3BYJG9iamVjdHMSAAGGoF8QD05TS2V5ZWRBcmNoaXZlctEICVRyb290gAGnCwwVGxwd
+            IVUkbnVsbNQNDg8QERITFFYkY2xhc3NbYWNjZXNzVG9rZW5ccmVmcmVzaFRva2VuWWV4cGlyZXNJboACgAOABIAF0hYXGBlaJGNsYXNzbmFtZVgkY2xhc3Nl
+            c11BMENyZWRlbnRpYWxzohgaWE5TT2JqZWN0WGFjY2Vzcy0xWXJlZnJlc2gtMdINHh8gV05TLnRpbWWABiNBxNyTgEAAANIWFyIjVk5TRGF0ZaIiGgAIABEA
+            GgAkACkAMgA3AEkATABRAFMAWwBhAGoAcQB9AIoAlACWAJgAmgCcAKEArAC1AMMAxgDPANgA4gDnAO8A8QD6AP8BBgAAAAAAAAIBAAAAAAAAACQAAAAAAAAA
+            AAAAAAAAAAE=
+            """
+        case .empty:
+            """
+
+            """
+        case .headerOnly:
+            """
+            YnBsaXN0MDD/////////////////////////////////////////////////////
+            """
+        case .zeros:
+            """
+            YnBsaXN0MDAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+            """
+        }
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Duplicates and originals of migrated sessions")
+struct MigrationDuplicateTests {
+    let fixture = MigrationFixture()
+    let early = "OktaAuthStateTokenManager"
+
+    private var tokens: [String] { fixture.accounts(MigrationFixture.tokens) }
+
+    private var duplicate: Migration.Outcome { .skipped(Migration.SkipReason(.duplicate, "")) }
+
+    /// Returns a later token of the default credential.
+    private func refreshed(_ access: String, expiresIn: Int64 = 3600) throws -> Token {
+        let stored = try #require(try Credential.loadDefault()).token
+        let response = try JSON(#"{"access_token":"\#(access)","token_type":"Bearer","expires_in":\#(expiresIn)}"#)
+        return try stored.replaced(by: Token(id: "new", issuedAt: fixture.clock.now, context: stored.context, response: response))
+    }
+
+    private func store(_ token: Token) throws {
+        try fixture.storage.inCredentialActor { try $0.replace(token: token.id, with: token, security: nil) }
+    }
+
+    // MARK: - Duplicates
+
+    @Test("Of two sessions of one user, issuer and client, the one that expires later is imported", arguments: [true, false])
+    func latest(isFirst: Bool) async throws {
+        let archives = [OktaOIDCArchive.later.data, OktaOIDCArchive.current.data]
+        fixture.put(archives[isFirst ? 0 : 1])
+        fixture.put(archives[isFirst ? 1 : 0], account: early)
+        try await fixture.run {
+            let report = fixture.legacyOIDC().migrateSessions()
+            #expect(report.items.map(\.outcome) == [.imported, duplicate] && Set(report.items.map(\.credentialID)).count == 1)
+            let token = try Credential.loadDefault()?.token
+            #expect(token?.accessToken == "access-9")
+            #expect(tokens.count == 1 && !fixture.legacyOIDC().needsMigration)
+        }
+    }
+
+    @Test("Two entries with the same refresh token are one session, also without an ID token")
+    func sameRefreshToken() async throws {
+        fixture.put(OktaOIDCArchive.refreshed.data)
+        fixture.put(OktaOIDCArchive.refreshed.data, account: early)
+        try await fixture.run {
+            #expect(fixture.legacyOIDC().migrateSessions().items.map(\.outcome) == [.imported, duplicate] && tokens.count == 1)
+        }
+    }
+
+    @Test("Sessions of two users are two credentials, and the latest entry becomes the default")
+    func twoUsers() async throws {
+        fixture.put(OktaOIDCArchive.otherUser.data, account: early)
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            #expect(fixture.legacyOIDC().migrateSessions().items.map(\.outcome) == [.imported, .imported])
+            #expect(tokens == [MigrationFixture.client, early])
+            let credential = try Credential.loadDefault()
+            #expect(credential?.id == MigrationFixture.client)
+        }
+    }
+
+    @Test("A later session in the app's own storage is kept, and the one of the other SDK is a duplicate")
+    func ownIsLater() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            let own = try ownToken(expiresIn: 7200)
+            try Credential.store(own)
+            let item = try #require(fixture.legacyOIDC().migrateSessions().items.first)
+            #expect(item.outcome == duplicate && item.credentialID == "own" && tokens == ["own"])
+            #expect(try Credential.loadDefault()?.token == own && !fixture.legacyOIDC().needsMigration)
+        }
+    }
+
+    @Test("After the app had gone back to the other SDK, the later session takes the place of the one that was imported before")
+    func wentBack() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            try fixture.legacyOIDC().migrate()
+            fixture.replace(OktaOIDCArchive.later.data)
+            let migrator = fixture.legacyOIDC()
+            #expect(migrator.needsMigration && migrator.dryRun().items.map(\.outcome) == [.importable])
+            #expect(try Credential.loadDefault()?.token.accessToken == "access-1")
+            #expect(migrator.migrateSessions().items.map(\.outcome) == [.imported] && tokens == [MigrationFixture.client])
+            #expect(try Credential.loadDefault()?.token.accessToken == "access-9")
+        }
+    }
+
+    @Test("An expired session of the other SDK does not replace one that was refreshed and has expired since")
+    func bothExpired() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            try fixture.legacyOIDC().migrate()
+            fixture.clock.advance(by: 1800)
+            try store(refreshed("access-2"))
+            fixture.clock.advance(by: 86_400)
+            // Another entry with the first, long expired session.
+            fixture.put(OktaOIDCArchive.current.data, account: early)
+            #expect(fixture.legacyOIDC().migrateSessions().items.map(\.outcome) == [.alreadyImported, duplicate])
+            #expect(try Credential.loadDefault()?.token.accessToken == "access-2")
+        }
+    }
+
+    private func ownToken(expiresIn: Int64) throws -> Token {
+        let draft = try AuthStateArchive.oktaOIDC(OktaOIDCArchive.current.data)
+        let session = try draft.session(id: "own", now: fixture.clock.now, .init())
+        let response = try JSON(
+            #"{"access_token":"own-a","refresh_token":"own-r","token_type":"Bearer","expires_in":\#(expiresIn),"#
+                + #""id_token":"\#(try #require(draft.idToken))"}"#)
+        return try Token(id: "own", issuedAt: fixture.clock.now, context: session.token.context, response: response)
+    }
+
+    @Test("A session takes the place of an earlier one only if this makes it readable for no more apps and no more devices")
+    func replacement() async throws {
+        for (options, original, group, expected) in [
+            (KeychainOptions(), Keychain.Accessibility.unlockedThisDeviceOnly, "app", Keychain.Accessibility.unlockedThisDeviceOnly),
+            (KeychainOptions(accessibility: .unlocked), .afterFirstUnlockThisDeviceOnly, "app", .unlockedThisDeviceOnly),
+            (KeychainOptions(accessibility: .whenPasswordSetThisDeviceOnly), .afterFirstUnlock, "app", .whenPasswordSetThisDeviceOnly),
+            (KeychainOptions(accessibility: .afterFirstUnlock), .afterFirstUnlock, "app", .afterFirstUnlock),
+            (KeychainOptions(accessControl: .flags(1)), .unlocked, "app", nil), (KeychainOptions(), .unlocked, "shared", nil),
+        ] as [(KeychainOptions, Keychain.Accessibility, String, Keychain.Accessibility?)] {
+            let fixture = MigrationFixture()
+            fixture.put(OktaOIDCArchive.current.data, group: group, original)
+            try await fixture.run {
+                let own = try ownToken(expiresIn: 60)
+                try fixture.storage.inCredentialActor { try $0.add(token: own, metadata: nil, options: options) }
+                let outcome = fixture.legacyOIDC().migrateSessions().items.first?.outcome
+                #expect(outcome == (expected == nil ? duplicate : .imported))
+                let entry = try #require(fixture.device.records(of: MigrationFixture.tokens).first)
+                if let expected { #expect(entry.protection.accessibility == expected) }
+                let stored = try Credential.with(id: "own", authenticationContext: KeychainDouble.Context())?.token
+                #expect(stored?.accessToken == (expected == nil ? "own-a" : "access-1"))
+            }
+        }
+    }
+
+    @Test("A replacement that cannot be read back is undone")
+    func replacementFails() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            let own = try ownToken(expiresIn: 60)
+            try Credential.store(own)
+            fixture.keychain.fail(.add, MigrationRulesTests.notes)
+            #expect(throws: KeychainError.cannotSave(code: -25_291)) { try fixture.legacyOIDC().migrate() }
+            let stored = try Credential.with(id: "own")?.token
+            #expect(stored == own && fixture.legacyOIDC().needsMigration)
+        }
+    }
+
+    @Test("A session whose id is taken by another user's session gets an id of its own, which is the same in each run")
+    func takenID() async throws {
+        fixture.put(OktaOIDCArchive.otherUser.data)
+        try await fixture.run {
+            try Credential.store(.fixture(id: MigrationFixture.client, access: "own-a", refresh: "own-r"))
+            let first = try #require(fixture.legacyOIDC().migrateSessions().items.first)
+            let id = try #require(first.credentialID)
+            #expect(
+                first.outcome == .imported && id != MigrationFixture.client && tokens.sorted() == [MigrationFixture.client, id].sorted())
+            let app = KeychainDouble.App(device: fixture.device)
+            #expect(app.delete(KeychainQuery(service: MigrationRulesTests.notes)) == KeychainStatus.success)
+            #expect(fixture.legacyOIDC().migrateSessions().items.map(\.credentialID) == [id] && tokens.count == 2)
+        }
+    }
+
+    // MARK: - Originals
+
+    @Test("With removal after a refresh, the original stays until the session was refreshed")
+    func removesAfterRefresh() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            let migrator = fixture.legacyOIDC(originals: .removeAfterRefresh)
+            try migrator.migrate()
+            try migrator.migrate()
+            #expect(!migrator.needsMigration && fixture.accounts("") == [MigrationFixture.client])
+            try store(refreshed("access-2"))
+            #expect(migrator.needsMigration && migrator.dryRun().items.map(\.isOriginalRemoved) == [false])
+            #expect(migrator.migrateSessions().items.map(\.isOriginalRemoved) == [true])
+            #expect(fixture.accounts("").isEmpty && !migrator.needsMigration && tokens == [MigrationFixture.client])
+        }
+    }
+
+    @Test("With removal after a refresh, the original is removed after the user signed out, and duplicates with it")
+    func removesAfterSignOut() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        fixture.put(OktaOIDCArchive.later.data, account: early)
+        try await fixture.run {
+            let migrator = fixture.legacyOIDC(originals: .removeAfterRefresh)
+            try migrator.migrate()
+            #expect(fixture.accounts("").count == 2)
+            try #require(try Credential.loadDefault()).remove()
+            #expect(migrator.needsMigration)
+            #expect(migrator.migrateSessions().items.map(\.isOriginalRemoved) == [true, true])
+            #expect(fixture.accounts("").isEmpty && Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test("A credential that cannot be read now does not count as removed")
+    func unreadableIsNotRemoved() async throws {
+        fixture.put(OktaOIDCArchive.current.data, accessControl: .flags(1))
+        try await fixture.run {
+            let migrator = fixture.legacyOIDC(originals: .removeAfterRefresh)
+            migrator.migrateSessions(authenticationContext: KeychainDouble.Context())
+            #expect(tokens == [MigrationFixture.client] && !migrator.needsMigration)
+            try migrator.migrate()
+            #expect(fixture.accounts("") == [MigrationFixture.client])
+        }
+    }
+
+    @Test("A skipped session keeps its original, and the originals stay while the token storage cannot be read")
+    func keepsSkipped() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        fixture.put(Data("damaged".utf8), account: "0oa9Zyxwvutsrqponmlk")
+        try await fixture.run {
+            let migrator = fixture.legacyOIDC(nil, originals: .removeAfterImport)
+            fixture.keychain.fail(.list, MigrationFixture.tokens)
+            #expect(migrator.removeOriginals().items.map { $0.reason?.code } == [.storageFailed])
+            migrator.migrateSessions()
+            #expect(fixture.accounts("").count == 2)
+            fixture.keychain.succeed()
+            migrator.migrateSessions()
+            migrator.removeOriginals()
+            #expect(fixture.accounts("") == ["0oa9Zyxwvutsrqponmlk"])
+        }
+    }
+
+    @Test("An archive that the app passed as data is not removed, and needs no further run")
+    func dataStays() async throws {
+        try await fixture.run {
+            let migrator = fixture.appAuth(.data(AppAuthArchive.complete.data, name: "state"), originals: .removeAfterImport)
+            let item = try #require(migrator.migrateSessions().items.first)
+            #expect(item.outcome == .imported && !item.isOriginalRemoved && !migrator.needsMigration)
+        }
+    }
+
+    @Test("An archive in the user defaults is removed as the app asks")
+    func defaultsRemoved() async throws {
+        UserDefaults(suiteName: fixture.suite)?.set(AppAuthArchive.complete.data, forKey: "authState")
+        try await fixture.run {
+            let location = Migration.Location.userDefaults(key: "authState", suite: fixture.suite)
+            #expect(fixture.appAuth(location).migrateSessions().items.map(\.outcome) == [.imported])
+            #expect(UserDefaults(suiteName: fixture.suite)?.data(forKey: "authState") != nil)
+            #expect(fixture.appAuth(location, originals: .removeAfterImport).migrateSessions().items.map(\.isOriginalRemoved) == [true])
+            #expect(UserDefaults(suiteName: fixture.suite)?.data(forKey: "authState") == nil)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Credentials of okta-mobile-swift")
+struct OktaMobileTests {
+    static let tokens = "com.okta.authfoundation.keychain.storage"
+    static let metadata = "com.okta.authfoundation.keychain.metadata"
+    static let defaultAccount = "com.okta.authfoundation.keychain.default"
+    static let first = "6D1C0000-0000-4000-8000-000000000001"
+    static let second = "6D1C0000-0000-4000-8000-000000000002"
+    static let third = "6D1C0000-0000-4000-8000-000000000003"
+
+    let fixture = MigrationFixture()
+
+    private func migrator(trusting: Set<URL> = [], originals: Migration.Originals = .keep) -> Migration.OktaMobile {
+        let source = OktaMobileSource(suite: fixture.suite, trustedIssuers: trusting, keychains: [fixture.keychain])
+        return Migration.OktaMobile(source, originals: originals, notesSuite: fixture.suite)
+    }
+
+    private func put(
+        _ text: String, id: String, tags: String? = nil, default isDefault: Bool = false, group: String? = nil,
+        _ accessibility: Keychain.Accessibility = .afterFirstUnlockThisDeviceOnly
+    ) {
+        fixture.put(Data(text.utf8), account: id, service: Self.tokens, group: group, accessibility)
+        if let tags {
+            fixture.put(
+                Data(#"{"id":"\#(id)","tags":\#(tags),"payload":null}"#.utf8), account: id, service: Self.metadata, group: group,
+                .afterFirstUnlock)
+        }
+        if isDefault { fixture.put(Data(id.utf8), account: Self.defaultAccount, .afterFirstUnlock) }
+    }
+
+    @Test("Credentials of all versions keep their ids, tags and settings, and the default stays the default")
+    func imports() async throws {
+        put(OktaMobileJSON.version1(), id: Self.first, tags: #"{"role":"work"}"#)
+        put(OktaMobileJSON.version2(isString: true), id: Self.second, default: true)
+        put(OktaMobileJSON.version2(id: Self.third, isString: false, access: "access-3", refresh: "refresh-3"), id: Self.third, tags: "{}")
+        try await fixture.run {
+            let migrator = migrator()
+            #expect(migrator.needsMigration)
+            let report = migrator.migrateSessions()
+            #expect(report.items.map(\.outcome) == [.imported, .imported, .imported] && !migrator.needsMigration)
+            #expect(Credential.allIDs.sorted() == [Self.first, Self.second, Self.third])
+            #expect(try Credential.loadDefault()?.id == Self.second)
+            #expect(try Credential.find { $0.tags["role"] == "work" }.map(\.id) == [Self.first])
+            for (id, access) in [(Self.first, "access-1"), (Self.second, "access-2"), (Self.third, "access-3")] {
+                let token = try #require(try Credential.with(id: id)).token
+                #expect(token.accessToken == access && token.issuedAt == Date(timeIntervalSinceReferenceDate: 821_692_000.25))
+                #expect(token.context.configuration.redirectUri?.absoluteString == "com.example:/callback")
+            }
+            #expect(try fixture.storage.inCredentialActor { try $0.metadata(for: Self.second).tags } == [:])
+        }
+    }
+
+    @Test("Without a time of issue, the token counts from its ID token, or is refreshed at its first use")
+    func issuedAt() async throws {
+        put(OktaMobileJSON.version1(issuedAt: ""), id: Self.first)
+        put(
+            OktaMobileJSON.version1(id: Self.third, issuedAt: "", refresh: "refresh-3", idToken: "").replacing(#""idToken":"","#, with: ""),
+            id: Self.third)
+        try await fixture.run {
+            migrator().migrateSessions()
+            #expect(try Credential.with(id: Self.first)?.token.issuedAt == Date(timeIntervalSince1970: 1_799_999_000))
+            let token = try #require(try Credential.with(id: Self.third)).token
+            #expect(token.idToken == nil && token.expiresAt.map { $0 < fixture.clock.now } == true)
+        }
+    }
+
+    @Test("A token with an empty access token is imported")
+    func emptyAccessToken() async throws {
+        put(OktaMobileJSON.version1(access: ""), id: Self.first)
+        try await fixture.run {
+            #expect(migrator().migrateSessions().items.map(\.outcome) == [.imported])
+            let credential = try Credential.with(id: Self.first)
+            #expect(credential?.token.accessToken.isEmpty == true)
+        }
+    }
+
+    @Test("Metadata without a token is no session, and unreadable metadata does not keep a token from being imported")
+    func orphans() async throws {
+        fixture.put(Data(#"{"id":"orphan","tags":{}}"#.utf8), account: "orphan", service: Self.metadata)
+        put(OktaMobileJSON.version1(), id: Self.first, tags: "17")
+        try await fixture.run {
+            #expect(migrator().migrateSessions().items.map(\.name) == [Self.first])
+            #expect(Credential.allIDs == [Self.first])
+        }
+    }
+
+    // MARK: - Default
+
+    @Test("If the other SDK had no default, or one that points nowhere, there is no default", arguments: [nil, "gone"])
+    func noDefault(id: String?) async throws {
+        put(OktaMobileJSON.version1(), id: Self.first)
+        if let id { fixture.put(Data(id.utf8), account: Self.defaultAccount) }
+        try await fixture.run {
+            #expect(migrator().migrateSessions().items.map(\.outcome) == [.imported])
+            let credential = try Credential.loadDefault()
+            #expect(credential == nil)
+        }
+    }
+
+    @Test("A default that the app has set since stays the default")
+    func ownDefault() async throws {
+        put(OktaMobileJSON.version1(), id: Self.first, default: true)
+        try await fixture.run {
+            let own = try Credential.store(.fixture(id: "own", access: "own-a", refresh: "own-r"))
+            #expect(migrator().migrateSessions().items.map(\.outcome) == [.imported])
+            #expect(try Credential.loadDefault() === own)
+        }
+    }
+
+    @Test("A default that requires the user becomes the default when it is imported, and no other credential does before")
+    func protectedDefault() async throws {
+        put(OktaMobileJSON.version1(), id: Self.first)
+        let value = Data(OktaMobileJSON.version2(isString: true).utf8)
+        fixture.put(value, account: Self.second, service: Self.tokens, .unlockedThisDeviceOnly, accessControl: .flags(1))
+        fixture.put(Data(Self.second.utf8), account: Self.defaultAccount)
+        try await fixture.run {
+            let migrator = migrator()
+            #expect(migrator.migrateSessions().items.map(\.outcome).contains(.protected))
+            let before = try Credential.loadDefault()
+            #expect(Credential.allIDs == [Self.first] && before == nil)
+            migrator.migrateSessions(authenticationContext: KeychainDouble.Context())
+            #expect(fixture.storage.inCredentialActor { $0.defaultTokenID } == Self.second)
+        }
+    }
+
+    @Test("A default that cannot be read stops the run before anything is stored")
+    func unreadableDefault() async throws {
+        put(OktaMobileJSON.version1(), id: Self.first)
+        fixture.put(Data(Self.first.utf8), account: Self.defaultAccount, accessControl: .flags(1))
+        try await fixture.run {
+            let migrator = migrator()
+            #expect(migrator.migrateSessions().items.map(\.outcome) == [.locked])
+            #expect(Credential.allIDs.isEmpty && migrator.needsMigration)
+        }
+    }
+
+    // MARK: - Checks
+
+    @Test("Two credentials of the same user stay two")
+    func sameUser() async throws {
+        put(OktaMobileJSON.version1(), id: Self.first)
+        put(OktaMobileJSON.version2(isString: true), id: Self.second)
+        try await fixture.run {
+            migrator().migrateSessions()
+            #expect(Credential.allIDs.sorted() == [Self.first, Self.second])
+        }
+    }
+
+    @Test("An ID token of another issuer is accepted only if the app trusts this issuer")
+    func trustedIssuers() async throws {
+        let other = try url("https://example.okta.com/oauth2/default")
+        put(OktaMobileJSON.version1(idToken: OktaMobileJSON.idToken(issuer: other.absoluteString)), id: Self.first)
+        try await fixture.run {
+            let item = try #require(migrator().migrateSessions().items.first)
+            #expect(item.reason?.code == .otherIssuer && item.reason?.message.contains("trustedIssuers") == true)
+            // The changed setting makes the next run try again.
+            #expect(!migrator().needsMigration && migrator(trusting: [other]).needsMigration)
+            #expect(migrator(trusting: [other]).migrateSessions().items.map(\.outcome) == [.imported])
+            #expect(try Credential.with(id: Self.first)?.token.context.configuration.trustedIssuers == [other])
+        }
+    }
+
+    private static let damaged: [String: String] = [
+        "truncated": "{", "bare response": #"{"access_token":"a","token_type":"Bearer","expires_in":1}"#,
+        "other client": OktaMobileJSON.version1(idToken: OktaMobileJSON.idToken(client: "other")),
+        "ID token": OktaMobileJSON.version1(idToken: "x"), "access token": OktaMobileJSON.version1(access: "a b"),
+        "bound": OktaMobileJSON.version1().replacing(#""tokenType":"Bearer""#, with: #""tokenType":"DPoP""#),
+        "insecure": OktaMobileJSON.version1().replacing("https://", with: "http://"),
+        "large": OktaMobileJSON.version1() + String(repeating: " ", count: 1 << 20),
+    ]
+
+    @Test(
+        "Damaged, incomplete and foreign tokens are skipped by name",
+        arguments: [
+            ("truncated", Migration.SkipReason.Code.unreadable), ("bare response", .unreadable), ("other client", .otherClient),
+            ("ID token", .invalidToken), ("access token", .invalidToken), ("bound", .boundToKey), ("insecure", .insecureIssuer),
+            ("large", .tooLarge),
+        ])
+    func refused(name: String, code: Migration.SkipReason.Code) async throws {
+        put(try #require(Self.damaged[name]), id: Self.first)
+        try await fixture.run {
+            let item = try #require(migrator().migrateSessions().items.first)
+            #expect(item.name == Self.first && item.outcome == .skipped(Migration.SkipReason(code, "")) && Credential.allIDs.isEmpty)
+        }
+    }
+
+    // MARK: - User defaults
+
+    private func putDefaults(_ tokens: [String: String], metadata: [String: String] = [:], default id: String? = nil) throws {
+        func object(_ members: [String: String]) -> Data {
+            Data("{\(members.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ","))}".utf8)
+        }
+        let defaults = try #require(UserDefaults(suiteName: fixture.suite))
+        defaults.set(object(tokens), forKey: "com.okta.authfoundation.allTokens")
+        defaults.set(object(metadata), forKey: "com.okta.authfoundation.tokenMetadata")
+        defaults.set(id, forKey: "com.okta.authfoundation.defaultToken")
+    }
+
+    private var defaults: UserDefaults? { UserDefaults(suiteName: fixture.suite) }
+
+    @Test(
+        "Credentials in the user defaults are imported with their tags and their default, and one that is damaged does not stop the others")
+    func userDefaults() async throws {
+        try putDefaults(
+            [Self.first: OktaMobileJSON.version1(), Self.second: OktaMobileJSON.version2(isString: false), "damaged": #"{"x":1}"#],
+            metadata: [Self.first: #"{"id":"x","tags":{"role":"work"}}"#, "leftover": "{}"], default: Self.second)
+        try await fixture.run {
+            let migrator = migrator()
+            #expect(migrator.needsMigration)
+            let report = migrator.migrateSessions()
+            #expect(report.items(.imported).map(\.name).sorted() == [Self.first, Self.second])
+            #expect(report.skipped.map(\.name) == ["damaged"] && report.skipped.first?.reason?.code == .unreadable)
+            let credential = try Credential.loadDefault()
+            #expect(credential?.id == Self.second && !migrator.needsMigration)
+            #expect(try Credential.find { $0.tags["role"] == "work" }.map(\.id) == [Self.first])
+            // Nothing in the defaults was synchronized, so nothing is.
+            #expect(fixture.device.records(of: MigrationFixture.tokens).allSatisfy { !$0.isSynchronizable })
+        }
+    }
+
+    @Test("The removal of imported credentials leaves the others in the user defaults")
+    func removesDefaults() async throws {
+        try putDefaults(
+            [Self.first: OktaMobileJSON.version1(), "damaged": #"{"x":1.5}"#], metadata: [Self.first: "{}"], default: Self.first)
+        try await fixture.run {
+            let migrator = migrator()
+            migrator.migrateSessions()
+            #expect(defaults?.string(forKey: "com.okta.authfoundation.defaultToken") == Self.first)
+            #expect(migrator.removeOriginals().items.map(\.isOriginalRemoved) == [true])
+            let rest = try #require(defaults?.data(forKey: "com.okta.authfoundation.allTokens"))
+            #expect(try JSON(rest) == JSON(#"{"damaged":{"x":1.5}}"#))
+            #expect(defaults?.data(forKey: "com.okta.authfoundation.tokenMetadata") == nil)
+            #expect(defaults?.string(forKey: "com.okta.authfoundation.defaultToken") == nil)
+        }
+    }
+
+    @Test("A damaged entry of all tokens is reported by its name, and stays")
+    func damagedDefaults() async throws {
+        defaults?.set(Data("{".utf8), forKey: "com.okta.authfoundation.allTokens")
+        try await fixture.run {
+            let item = try #require(migrator().migrateSessions().items.first)
+            #expect(item.name == "com.okta.authfoundation.allTokens" && item.outcome == .skipped(.unreadable))
+            migrator().removeOriginals()
+            #expect(defaults?.data(forKey: "com.okta.authfoundation.allTokens") == Data("{".utf8))
+        }
+    }
+
+    @Test("With a storage that is not the Keychain, the notes are in the user defaults, and a session does not come back after a sign-out")
+    func otherStorage() async throws {
+        try putDefaults([Self.first: OktaMobileJSON.version1()], default: Self.first)
+        defer { defaults?.removePersistentDomain(forName: fixture.suite) }
+        try await Credential.withStorage(MemoryTokenStorage(), session: fixture.session, clock: fixture.clock) {
+            #expect(migrator().migrateSessions().items.map(\.outcome) == [.imported])
+            let credential = try #require(try Credential.loadDefault())
+            #expect(credential.id == Self.first && fixture.device.records(of: MigrationFixture.tokens).isEmpty)
+            try credential.remove()
+            #expect(!migrator().needsMigration)
+            #expect(migrator().migrateSessions().items.map(\.outcome) == [.alreadyImported] && Credential.allIDs.isEmpty)
+        }
+    }
+}
