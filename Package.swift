@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "DeviceAuthenticator", targets: ["DeviceAuthenticator"]),
         .library(name: "OktaAuthSdk", targets: ["OktaAuthSdk"]),
         .library(name: "OktaAuthNative", targets: ["OktaAuthNative"]),
+        .library(name: "CountersignUI", targets: ["CountersignUI"]),
         .library(name: "QRCode", targets: ["QRCode"]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "ResourceServer", targets: ["ResourceServer"]),
@@ -111,6 +112,11 @@ let package = Package(
         .target(name: "OktaAuthSdk", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),
         // A second name of the same module, which some apps import.
         .target(name: "OktaAuthNative", dependencies: ["OktaAuthSdk"], swiftSettings: strict),
+        // The sign-in screens. The views need SwiftUI; the models compile everywhere.
+        .target(
+            name: "CountersignUI",
+            dependencies: ["AuthFoundation", "BrowserSignin", "DeviceAuthenticator", "JOSE", "OAuth2Auth", "OktaDirectAuth"],
+            swiftSettings: strict),
         .target(name: "QRCode", swiftSettings: strict),
 
         // MARK: Server
@@ -329,6 +335,13 @@ let package = Package(
             name: "ClientTextsTests",
             dependencies: [
                 "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CountersignUITests",
+            dependencies: [
+                "CountersignUI", "AuthFoundation", "BrowserSignin", "CountersignSandbox", "DeviceAuthenticator", "JOSE", "OAuth2Auth",
+                "OktaDirectAuth", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

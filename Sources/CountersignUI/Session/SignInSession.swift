@@ -1,0 +1,231 @@
+public import AuthFoundation
+public import BrowserSignin
+internal import Foundation
+public import Observation
+public import OktaDirectAuth
+
+/// The sign-in of an app with one user at a time: the stored session, and the steps of a sign-in. The views of this module show it, and an
+/// app's own views and tests can use it without them.
+///
+/// ```swift
+/// let session = SignInSession()  // the client of Okta.plist
+/// session.form.userName = "jane.doe@example.com"
+/// session.form.password = "Correct-Horse-7"
+/// await session.submit()
+/// ```
+///
+/// The session restores `Credential.default` and follows it: refreshes, failed refreshes, the end of the session at the server, and a
+/// sign-out in another part of the app. Use it from the main actor.
+@MainActor
+@Observable
+public final class SignInSession {
+    /// A function that signs a challenge of the server with a passkey of the user. It throws `PasskeyError`, or `CancellationError` if its
+    /// task was cancelled.
+    public typealias PasskeySigner =
+        @MainActor (WebAuthn.CredentialRequestOptions) async throws -> WebAuthn.AuthenticatorAssertionResponse
+
+    /// The state, which the screen shows.
+    public internal(set) var state = SignInState.signedOut
+
+    /// The problem of the last action; `nil` for none. The next action clears it.
+    public internal(set) var problem: SignInProblem?
+
+    /// Whether a request is in progress. The screen disables its form.
+    public internal(set) var isBusy = false
+
+    /// The credential of the signed-in user, also while the state is ``SignInState/offline`` or ``SignInState/expired``; `nil` without a
+    /// user and while the device is locked.
+    public internal(set) var credential: Credential?
+
+    /// The texts that the user types. ``submit()`` sends them.
+    public var form = SignInForm()
+
+    /// The function that signs with passkeys; `nil` for none, which hides passkeys. ``SignInView`` sets Apple's sheet if the app sets
+    /// nothing.
+    public var passkeySigner: PasskeySigner?
+
+    /// The browser sign-in for ``SignInMethod/browser``; `nil` for one with the client of this session.
+    public var browser: BrowserSignin?
+
+    /// The methods and factors.
+    @ObservationIgnored public let options: SignInOptions
+
+    @ObservationIgnored let connection: Result<Connection, any Error>
+    @ObservationIgnored var attempt: SignInAttempt?
+    /// The task that offers passkeys above the keyboard.
+    @ObservationIgnored var autoFill: Task<Void, Never>?
+    /// Returns the window for the browser; `nil` if no view has set it.
+    @ObservationIgnored var windowSource: (@MainActor () -> BrowserSignin.WindowAnchor?)?
+    /// The revocations of tokens that arrived too late.
+    @ObservationIgnored let background = BackgroundWork()
+    @ObservationIgnored private var isLocked = false
+    @ObservationIgnored private var following: Task<Void, Never>?
+    @ObservationIgnored private var expiry: Task<Void, Never>?
+
+    /// The client, and parameters for each request of a sign-in.
+    struct Connection: Sendable {
+        let client: OAuth2Client
+        var additionalParameters: [String: any APIRequestArgument]?
+    }
+
+    /// Creates a session with the client of `Okta.plist`, and restores the stored session. If the settings cannot be read, the first
+    /// sign-in shows ``SignInProblem/Code/misconfigured``.
+    /// - Parameter options: The methods and factors.
+    public convenience init(options: SignInOptions = SignInOptions()) {
+        self.init(
+            options: options,
+            connection: Result {
+                let settings = try OAuth2Client.PropertyListConfiguration()
+                return Connection(client: try OAuth2Client(settings), additionalParameters: settings.additionalParameters)
+            })
+    }
+
+    /// Creates a session with a client, and restores the stored session.
+    /// - Parameters:
+    ///   - client: The client that signs in. It needs the grants of the options, and `refresh_token`.
+    ///   - options: The methods and factors.
+    public convenience init(client: OAuth2Client, options: SignInOptions = SignInOptions()) {
+        self.init(options: options, connection: .success(Connection(client: client)))
+    }
+
+    private init(options: SignInOptions, connection: Result<Connection, any Error>) {
+        self.options = options
+        self.connection = connection
+        // Subscribes before the session is read, so that no change is missed.
+        let events = Credential.events
+        reload()
+        following = Task { [weak self] in
+            for await event in events {
+                guard let self else { return }
+                self.note(event)
+            }
+        }
+    }
+
+    deinit {
+        following?.cancel()
+        expiry?.cancel()
+    }
+
+    // MARK: - The signed-in user
+
+    /// Whether a user is signed in, with or without a network. `false` while the device is locked.
+    public var isSignedIn: Bool { state == .signedIn || state == .offline }
+
+    /// The name of the user for display, from the ID token; `nil` if the client does not request the scope `profile`.
+    public var displayName: String? {
+        let token = credential?.token.idToken
+        return token?.name ?? token?.preferredUsername
+    }
+
+    /// Reads the stored session again, and refreshes it if it expires soon. Call it when the app becomes active, as the
+    /// view modifier `signInRequired(_:)` does.
+    public func activate() async {
+        reload()
+        guard isSignedIn, let credential, credential.token.refreshToken != nil else { return }
+        // The events of the credential report the result.
+        try? await credential.refreshIfNeeded()
+        update()
+    }
+
+    /// Signs the user out: removes the tokens from this device, and revokes them. Without a network, the revocation is sent later. A
+    /// sign-in in progress is cancelled.
+    /// - Parameter endsBrowserSession: Whether the session of the browser ends as well, which shows the browser. Needs the method
+    ///   ``SignInMethod/browser``.
+    public func signOut(endsBrowserSession: Bool = false) async {
+        cancel()
+        guard let credential else { return }
+        isBusy = true
+        if endsBrowserSession, let browser = try? usableBrowser() {
+            let report = await browser.signOut(from: windowSource?(), credential: credential, ending: .session)
+            if let failure = report.failure { problem = SignInProblem(failure, at: .browser) }
+        }
+        // The tokens are removed even if the revocation fails, so only a failed removal is a problem.
+        do { try await credential.revoke() } catch  where Credential.allIDs.contains(credential.id) {
+            problem = SignInProblem(.storageFailed, underlying: error)
+        } catch {}
+        isBusy = false
+        reload()
+    }
+
+    /// Waits until the server knows of cancelled sign-ins, for a program that is about to exit.
+    public func settled() async {
+        await background.settled()
+    }
+
+    // MARK: - Following the credential
+
+    private func note(_ event: Credential.Event) {
+        switch event {
+        case .stored, .defaultChanged, .removed: reload()
+        case .refreshed(let changed), .refreshFailed(let changed, _), .sessionEnded(let changed, _):
+            if changed.id == credential?.id { update() }
+        case .revocationDelivered, .storageFailed: break
+        }
+    }
+
+    /// Reads the default credential.
+    func reload() {
+        do {
+            isLocked = false
+            use(try Credential.loadDefault())
+        } catch {
+            isLocked = (error as? KeychainError)?.isLocked == true
+            if !isLocked { problem = SignInProblem(.storageFailed, underlying: error) }
+            use(nil)
+        }
+    }
+
+    func use(_ credential: Credential?) {
+        if self.credential !== credential {
+            self.credential = credential
+            if options.refreshesAutomatically, credential?.token.refreshToken != nil { credential?.automaticRefresh = true }
+            watchExpiry()
+        }
+        update()
+    }
+
+    /// Without a refresh token, the session ends with the access token.
+    private func watchExpiry() {
+        expiry?.cancel()
+        guard let credential, credential.token.refreshToken == nil, let end = credential.token.expiresAt else { return }
+        let clock = credential.oauth2.clock
+        expiry = Task { [weak self, now = credential.oauth2.now] in
+            guard (try? await clock.sleep(for: end.timeIntervalSince(now))) != nil else { return }
+            self?.update()
+        }
+    }
+
+    /// Derives the state.
+    func update() {
+        let stored = storedState
+        if let attempt {
+            guard stored == .signedIn else { return set(.signingIn(attempt.step)) }
+            // Another part of the app has signed in.
+            endAttempt()
+        }
+        if stored == .expired, form.userName.isEmpty { form.userName = credential?.token.idToken?.preferredUsername ?? "" }
+        set(stored)
+    }
+
+    private func set(_ state: SignInState) {
+        if self.state != state { self.state = state }
+    }
+
+    private var storedState: SignInState {
+        guard let credential else { return isLocked ? .locked : .signedOut }
+        switch credential.sessionState {
+        case .active: return credential.isOver ? .expired : .signedIn
+        case .ended: return .expired
+        case .unreachable: return credential.isOver ? .expired : .offline
+        }
+    }
+}
+
+extension Credential {
+    /// Whether the access token has expired and there is no refresh token.
+    fileprivate var isOver: Bool {
+        guard token.refreshToken == nil, let end = token.expiresAt else { return false }
+        return end <= oauth2.now
+    }
+}
