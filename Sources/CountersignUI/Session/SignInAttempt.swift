@@ -43,10 +43,11 @@ final class SignInAttempt {
         step = SignInStep(kind, factor: factor, factors: factors, number: number)
     }
 
-    /// Shows the list of factors, and leaves the current call in the background.
-    func showFactors() {
-        factor = nil
-        show(.factors)
+    /// Shows a step that waits for the user, and leaves the current call in the background.
+    func leave(to kind: SignInStep.Kind, factor: SignInFactor? = nil) {
+        self.factor = factor
+        isInBackground = false
+        show(kind)
         isInBackground = true
     }
 

@@ -54,6 +54,9 @@ public struct SignInFactor: RawRepresentable, Hashable, Sendable, Identifiable {
 
     /// Whether the server sends the code, so that the user can request another one.
     var isSentCode: Bool { self == .textMessage || self == .call }
+
+    /// Whether the user has the code already, so that nothing is requested.
+    var isOwnCode: Bool { self == .authenticatorCode || self == .recoveryCode }
 }
 
 /// The methods and factors of a ``SignInSession``.

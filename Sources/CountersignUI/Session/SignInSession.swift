@@ -134,6 +134,7 @@ public final class SignInSession {
     ///   ``SignInMethod/browser``.
     public func signOut(endsBrowserSession: Bool = false) async {
         cancel()
+        problem = nil
         guard let credential else { return }
         isBusy = true
         if endsBrowserSession, let browser = try? usableBrowser() {

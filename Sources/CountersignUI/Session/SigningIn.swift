@@ -14,7 +14,7 @@ extension SignInSession {
 
     /// Whether the form of the step is complete and no request is in progress.
     public var canSubmit: Bool {
-        guard !isBusy, !isSignedIn else { return false }
+        guard !isBusy, !isSignedIn, state != .locked else { return false }
         return switch step.kind {
         case .credentials: offers(.password) && !form.trimmedUserName.isEmpty && !form.password.isEmpty
         case .code: !form.trimmedCode.isEmpty
@@ -78,7 +78,8 @@ extension SignInSession {
     public func choose(_ factor: SignInFactor) async {
         guard let attempt, attempt.factors.contains(factor), !isBusy || attempt.step.kind == .push else { return }
         form.code = ""
-        await run(attempt) { try await self.start(factor, of: attempt, flow: $0) }
+        guard factor.isOwnCode else { return await run(attempt) { try await self.start(factor, of: attempt, flow: $0) } }
+        wait(at: .code, factor, attempt)
     }
 
     /// Goes back one step: from a second factor to the list of factors if there are several, otherwise to the form. A push that was sent
@@ -91,8 +92,13 @@ extension SignInSession {
             attempt.task?.cancel()
             attempt.isSigning = false
         }
-        attempt.showFactors()
         form.code = ""
+        wait(at: .factors, nil, attempt)
+    }
+
+    /// Shows a step at which the user acts next. A push that was sent can still be approved.
+    private func wait(at kind: SignInStep.Kind, _ factor: SignInFactor?, _ attempt: SignInAttempt) {
+        attempt.leave(to: kind, factor: factor)
         problem = nil
         isBusy = false
         update()
@@ -190,7 +196,7 @@ extension SignInSession {
             while let reached = status { status = try await proceed(from: reached, attempt, call) }
         } catch {
             guard self.attempt === attempt, attempt.call == call, !attempt.isInBackground else { return }
-            fail(error, attempt)
+            return fail(error, attempt)
         }
         guard self.attempt === attempt, attempt.call == call, !attempt.isInBackground else { return }
         isBusy = false
@@ -225,6 +231,8 @@ extension SignInSession {
             attempt.show(.code)
             return nil
         case .continuation(.webAuthn(let context)):
+            // A sheet must not open after the user has left the step.
+            guard !attempt.isInBackground else { return nil }
             attempt.show(.passkey)
             update()
             guard let passkeySigner else { throw SignInProblem(.unsupportedStep) }
@@ -301,6 +309,10 @@ extension SignInSession {
 
     private func fail(_ error: any Error, _ attempt: SignInAttempt) {
         if error is CancellationError { return cancel() }
+        defer {
+            isBusy = false
+            update()
+        }
         let step = attempt.step.kind
         let problem = SignInProblem(error, at: step)
         if problem?.code == .wrongCode { attempt.wrongCodes += 1 }
@@ -314,12 +326,12 @@ extension SignInSession {
             self.problem = problem
         case .factorUnavailable?:
             attempt.factors.removeAll { $0 == attempt.factor && $0 != .push }
-            attempt.showFactors()
+            attempt.leave(to: .factors)
             self.problem = problem
         case .offline? where step == .code, .serverFailed? where step == .code, .tooManyAttempts? where step == .code:
             self.problem = problem
         default:
-            attempt.showFactors()
+            attempt.leave(to: .factors)
             self.problem = problem
         }
     }
@@ -329,7 +341,6 @@ extension SignInSession {
         // After a network failure, the user can send the same password again.
         if problem?.code != .offline, problem?.code != .serverFailed { form.password = "" }
         self.problem = problem
-        update()
     }
 
     func endAttempt() {

@@ -54,12 +54,32 @@ struct SignInVisit {
     /// Advances the clock, so that the app polls at once.
     func letTimePass() { sandbox.advance(by: 6) }
 
+    /// Ends an injected delay: advances the clock once the delay has begun, and waits until a condition is true.
+    func endDelay(of seconds: Double, until condition: () async -> Bool) async -> Bool {
+        guard await eventually({ sandbox.pendingFaults.isEmpty }) else { return false }
+        return await moveOn(by: seconds, until: condition)
+    }
+
+    /// Advances the clock until a condition is true: once, and up to three more times for callers that did not wait yet.
+    func moveOn(by seconds: Double, until condition: () async -> Bool) async -> Bool {
+        for _ in 0..<4 {
+            sandbox.advance(by: seconds)
+            if await eventually(within: .seconds(10), condition) { return true }
+        }
+        return false
+    }
+
     /// The number of requests with a grant type.
     func count(grant: String) -> Int { sandbox.requests.count { $0.grantType == grant } }
 
     /// Returns a session of the next launch of the app.
     func relaunched(_ application: SandboxApplication = .password) -> SignInSession {
         SignInSession(client: sandbox.client(application))
+    }
+
+    /// Runs a function with a session of a new process, which has only the storage in common with this one.
+    func withNewProcess(_ storage: any TokenStorage, _ body: @MainActor (SignInSession) async throws -> Void) async throws {
+        try await Credential.withStorage(storage, session: sandbox.transport, clock: sandbox.clock) { try await body(relaunched()) }
     }
 }
 
