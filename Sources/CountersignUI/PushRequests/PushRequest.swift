@@ -1,0 +1,128 @@
+internal import DeviceAuthenticator
+public import Foundation
+
+/// A pending request for the user's approval. The details are those that the organization has signed.
+public struct PushRequest: Sendable, Equatable, Identifiable {
+    /// The id of the request, which is the same in a push and in a fetched request.
+    public let id: String
+    /// The id of the enrollment that the request is for.
+    public let enrollmentID: String
+    /// The name of the user; `nil` if unknown.
+    public let userName: String?
+    /// The name of the app that the user signs in to; `nil` if unknown or until the request is verified.
+    public let application: String?
+    /// The location of the sign-in; `nil` if unknown or until the request is verified.
+    public let place: String?
+    /// The operating system of the sign-in; `nil` if unknown or until the request is verified.
+    public let system: String?
+    /// The message of a request without a sign-in (CIBA); `nil` for a sign-in.
+    public let message: String?
+    /// Whether this is a request without a sign-in (CIBA).
+    public let isBackchannel: Bool
+    /// The numbers of a number challenge; `nil` without one. The user approves with the number that the sign-in shows.
+    public let numbers: [String]?
+    /// The time at which the request was made.
+    public let time: Date
+    /// The time at which the request expires.
+    public let expiresAt: Date
+    /// Whether the signature of the request is verified.
+    public let isVerified: Bool
+
+    init(_ challenge: PushChallenge, userName: String?) {
+        id = challenge.transactionId
+        enrollmentID = challenge.enrollmentId
+        self.userName = userName
+        application = challenge.appInstanceName
+        place = challenge.clientLocation
+        system = challenge.clientOS
+        message = challenge.cibaBindingMessage
+        isBackchannel = challenge.isCIBA
+        numbers = challenge.numberChoices
+        time = challenge.transactionTime
+        expiresAt = challenge.expirationTime
+        isVerified = challenge.isVerified
+    }
+}
+
+/// The result of an answered request. Later versions may add results.
+public struct PushRequestOutcome: RawRepresentable, Hashable, Sendable {
+    /// The name of the result.
+    public let rawValue: String
+
+    /// Creates a result from its name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The user approved the request.
+    public static let approved = PushRequestOutcome(rawValue: "approved")
+    /// The user approved the request, but could not be verified. The organization knows it.
+    public static let approvedUnverified = PushRequestOutcome(rawValue: "approvedUnverified")
+    /// The user denied the request.
+    public static let denied = PushRequestOutcome(rawValue: "denied")
+    /// The user denied the request and reported it as suspicious.
+    public static let reported = PushRequestOutcome(rawValue: "reported")
+}
+
+/// A problem with requests, with a text from `SignInTexts.message(for:)`. Two problems are equal if their codes are equal.
+public struct PushRequestProblem: Error, Sendable, Equatable {
+    /// The kind of a problem. Later versions may add codes.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name of the code.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The request was answered, has expired or was cancelled.
+        public static let over = Code(rawValue: "over")
+        /// The user cancelled the verification or could not be verified. The request is over.
+        public static let userNotVerified = Code(rawValue: "userNotVerified")
+        /// The organization requires user verification, and the account has no key for it.
+        public static let verificationMissing = Code(rawValue: "verificationMissing")
+        /// The request is not from the organization.
+        public static let untrusted = Code(rawValue: "untrusted")
+        /// The account is not on this device, or the organization has removed or suspended it.
+        public static let accountUnusable = Code(rawValue: "accountUnusable")
+        /// The server cannot be reached. The request stays pending.
+        public static let offline = Code(rawValue: "offline")
+        /// Another failure; see ``PushRequestProblem/underlying``.
+        public static let failed = Code(rawValue: "failed")
+    }
+
+    /// The kind of the problem.
+    public let code: Code
+
+    /// The error that caused the problem, for logs; `nil` for none.
+    public let underlying: (any Error)?
+
+    /// Creates a problem.
+    public init(_ code: Code, underlying: (any Error)? = nil) {
+        self.code = code
+        self.underlying = underlying
+    }
+
+    init(_ error: any Error) {
+        let code: Code =
+            switch (error as? DeviceAuthenticatorError)?.reason {
+            case .expired, .alreadyAnswered, .cancelled, .notFound: .over
+            case .userVerificationCancelled, .userVerificationFailed, .userVerificationUnavailable: .userNotVerified
+            case .userVerificationRequired: .verificationMissing
+            case .untrustedChallenge: .untrusted
+            case .enrollmentGone, .enrollmentSuspended, .enrollmentUnknown, .keyMissing: .accountUnusable
+            case .network: .offline
+            case nil where error is SecurityError: .untrusted
+            default: .failed
+            }
+        self.init(code, underlying: error)
+    }
+
+    /// Whether the request stays pending, so that the user can answer again.
+    static func keepsRequest(_ error: any Error) -> Bool {
+        switch (error as? DeviceAuthenticatorError)?.reason {
+        case nil, .network, .tooManyRequests, .numberNotPicked, .notAnswered: true
+        default: false
+        }
+    }
+
+    /// Whether the codes are equal.
+    public static func == (left: PushRequestProblem, right: PushRequestProblem) -> Bool { left.code == right.code }
+}
