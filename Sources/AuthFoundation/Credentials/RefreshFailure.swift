@@ -26,8 +26,8 @@ struct RefreshFailure {
             return refusal.code == .invalidGrant && !refusal.isTransient ? .ended(refusal) : .unreachable(refusal)
         }
         // Without its key, a refresh token is useless.
-        if let error = error as? DPoPError, error == .keyLost {
-            return .ended(OAuth2ServerError(code: "invalid_dpop_proof", description: error.message))
+        if let loss = error as? DPoPError, loss.isFinal {
+            return .ended(OAuth2ServerError(code: "invalid_dpop_proof", description: loss.message))
         }
         return isOfServerOrNetwork ? .unreachable(error) : .nothing
     }

@@ -54,11 +54,16 @@ extension OAuth2Client {
     /// Returns the key with this thumbprint. If `thumbprint` is `nil`, returns the stored key or creates one.
     /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is missing; storage errors.
     private func dpopKey(boundTo thumbprint: String?) throws -> DPoPKey {
-        if let known = state.withLock({ $0.dpopKey }), thumbprint == nil || thumbprint == known.thumbprint { return known }
-        let name = dpopKeyName
-        guard let key = try thumbprint == nil ? dpopKeyForSignIn(named: name) : dpopKeys.key(named: name),
-            thumbprint == nil || thumbprint == key.thumbprint
-        else { throw DPoPError.keyLost }
+        if let thumbprint, let known = state.withLock({ $0.dpopKey }), known.thumbprint == thumbprint { return known }
+        let key: DPoPKey
+        if let thumbprint {
+            guard let stored = try dpopKeys.key(named: dpopKeyName, boundTo: thumbprint) else { throw DPoPError.keyLost }
+            key = stored
+        } else {
+            // A sign-in uses the stored key, not the known one. If another process has deleted the key, the session would lose it at the
+            // next start.
+            key = try dpopKeyForSignIn(named: dpopKeyName)
+        }
         state.withLock { $0.dpopKey = key }
         return key
     }

@@ -66,6 +66,18 @@ final class KeychainDouble: Sendable {
         state.withLock { $0.items.removeAll { $0.record.protection.accessibility == .whenPasswordSetThisDeviceOnly } }
     }
 
+    /// Restores the items on another device, which lacks the items of this device only.
+    func moveToNewDevice() {
+        state.withLock { state in
+            state.items.removeAll { item in
+                switch item.record.protection.accessibility {
+                case .unlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .whenPasswordSetThisDeviceOnly, .alwaysThisDeviceOnly: true
+                case .unlocked, .afterFirstUnlock, .always: false
+                }
+            }
+        }
+    }
+
     private func runRace() {
         let race = state.withLock { state in
             defer { state.race = nil }

@@ -157,6 +157,8 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
             service: Service.tokens, account: token.id, accessGroup: options.accessGroup, protection: options.protection,
             generic: try JSONEncoder().encode(metadata ?? Token.Metadata(token: token, tags: [:])), value: try JSONEncoder().encode(token))
         item.isSynchronizable = options.isSynchronizable
+        // Before the token, so that an extension never finds a session without its key.
+        if let group = options.accessGroup { try shareDPoPKey(of: token, in: group) }
         let status = keychain.add(item, context: options.context)
         // Another process stored the token after the list was read.
         if status == KeychainStatus.duplicateItem { throw TokenError.duplicateTokenAdded }
@@ -197,6 +199,10 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         guard token.id == id, let found = try entry(id) else { throw TokenError.cannotReplaceToken }
         let metadata = try JSONEncoder().encode(Token.Metadata(token: token, tags: try self.metadata(for: id).tags))
         let value = try JSONEncoder().encode(token)
+        if let group = found.accessGroup {
+            // A refresh can bind a token for the first time. A failure must not prevent that the new token is stored.
+            do { try shareDPoPKey(of: token, in: group) } catch { onFailure?(error) }
+        }
         if found.protection.accessControl != nil {
             var new = found
             new.service = found.service == Service.tokens ? Service.otherTokens : Service.tokens
@@ -299,6 +305,11 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     }
 
     // MARK: - Items
+
+    private func shareDPoPKey(of token: Token, in group: String) throws {
+        guard let thumbprint = token.context.dpopThumbprint else { return }
+        try keychain.shareDPoPKey(thumbprint, in: group)
+    }
 
     private func settleInstallation() throws {
         try installation?.run()
