@@ -18,7 +18,7 @@ import Foundation
 /// group of each session that is bound to it.
 public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
     /// The number of attempts to create a key while other processes create and delete keys.
-    private static let attempts = 5
+    private static let maximumTries = 5
 
     private let keychain: any KeychainAccess
     private let enclave: (any SigningEnclave)?
@@ -52,7 +52,7 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
     /// processes that create a key at the same time, one stores it and the others use it.
     /// - Throws: ``KeychainError``, and the errors of the Secure Enclave. After an error, all stored keys are unchanged.
     public func keyMakingOne(named name: String) throws -> DPoPKey {
-        for _ in 0..<Self.attempts {
+        for _ in 0..<Self.maximumTries {
             let items = try ownItems(name)
             for item in items { if let key = try usableKey(in: item) { return key } }
             let (new, key) = try makeKey(named: name)

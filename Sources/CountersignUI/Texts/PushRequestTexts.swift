@@ -34,7 +34,7 @@ extension SignInTexts {
         public var notVerified: String
         /// The instruction above the numbers.
         public var selectNumber: String
-        /// What VoiceOver says for a number, with `%@` for it.
+        /// The text that VoiceOver speaks for a number, with `%@` for it.
         public var approveWithNumber: String
         /// The button that approves.
         public var approve: String

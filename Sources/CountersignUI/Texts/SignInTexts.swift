@@ -59,7 +59,7 @@ public struct SignInTexts: Sendable, Hashable {
     public var pushMessage: String
     /// The instruction above the number that the user selects on the phone.
     public var pushNumber: String
-    /// What VoiceOver says for the number, with `%@` for it.
+    /// The text that VoiceOver speaks for the number, with `%@` for it.
     public var pushNumberSpoken: String
     /// The button that sends the push again.
     public var sendPushAgain: String

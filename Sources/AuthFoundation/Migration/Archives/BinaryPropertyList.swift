@@ -66,7 +66,7 @@ struct BinaryPropertyList: Sendable {
     func object(_ number: Int) throws(Failure) -> Object {
         guard offsets.indices.contains(number) else { throw .malformed }
         let offset = offsets[number]
-        let (kind, low) = (bytes[offset] >> 4, Int(bytes[offset] & 0x0F))
+        let (kind, low) = (bytes[offset] >> 4, Int(clamping: bytes[offset] & 0x0F))
         switch kind {
         case 0x0: return try bool(low)
         case 0x1: return .integer(try integer(at: offset))
@@ -104,7 +104,7 @@ struct BinaryPropertyList: Sendable {
     }
 
     private func integer(at offset: Int) throws(Failure) -> Int64 {
-        let power = Int(bytes[offset] & 0x0F)
+        let power = Int(clamping: bytes[offset] & 0x0F)
         guard power <= 3 else { throw .malformed }
         // Eight bytes are signed, fewer are not.
         return Int64(bitPattern: try bits(at: offset + 1, size: 1 << power))
@@ -131,7 +131,7 @@ struct BinaryPropertyList: Sendable {
 
     /// The content of an object with a length: `unit` bytes for each of its elements.
     private func slice(at offset: Int, unit: Int) throws(Failure) -> ArraySlice<UInt8> {
-        var (start, count) = (offset + 1, Int(bytes[offset] & 0x0F))
+        var (start, count) = (offset + 1, Int(clamping: bytes[offset] & 0x0F))
         if count == 0x0F {
             guard start < bytes.count, bytes[start] >> 4 == 0x1 else { throw .malformed }
             let length = try integer(at: start)

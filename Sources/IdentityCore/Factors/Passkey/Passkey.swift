@@ -147,7 +147,7 @@ package struct PasskeyChallenge: Sendable, Equatable, Codable {
     package var credentials: [String]?
     package var requiresUserVerification: Bool
     package var expiresAt: Date
-    /// What the answer is checked against if the sign-in has no passkey; `nil` in a sign-in with passkeys.
+    /// The work that replaces the check of an answer if the sign-in has no passkey; `nil` in a sign-in with passkeys.
     package var standIns: PasskeyStandIns?
 
     package init(
