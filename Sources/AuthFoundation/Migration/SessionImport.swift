@@ -47,6 +47,15 @@ struct SessionImport {
 
     // MARK: - Reading
 
+    /// The authentication for reads of stored credentials.
+    var reading: any TokenAuthenticationContext {
+        if let context { return context }
+        #if canImport(LocalAuthentication) && !os(tvOS)
+        if !(store.tokenStorage is KeychainTokenStorage) { return NoInteraction.systemContext }
+        #endif
+        return NoInteraction()
+    }
+
     private enum Inspection {
         case settled(Migration.Item)
         case candidate(ImportCandidate)
@@ -127,7 +136,7 @@ struct SessionImport {
     /// Whether the credential has another token than the imported one, or was removed. False if it cannot be read now.
     private func isRefreshedOrGone(_ id: String, _ note: MigrationNote) -> Bool {
         do {
-            let token = try store.tokenStorage.get(token: id, prompt: nil, authenticationContext: context ?? NoInteraction())
+            let token = try store.tokenStorage.get(token: id, prompt: nil, authenticationContext: reading)
             return note.accessToken != nil && MigrationHash.text(token.accessToken) != note.accessToken
         } catch TokenError.tokenNotFound, KeychainError.notFound {
             return true

@@ -47,7 +47,7 @@ extension SessionImport {
     private func storedSessions() throws -> [Stored] {
         try store.storedIDs().map { id in
             // A session that cannot be read now is compared by the values that are known.
-            let token = try? store.tokenStorage.get(token: id, prompt: nil, authenticationContext: context ?? NoInteraction())
+            let token = try? store.tokenStorage.get(token: id, prompt: nil, authenticationContext: reading)
             let metadata = (try? store.tokenStorage.metadata(for: id)) ?? Token.Metadata(id: id)
             return Stored(key: SessionKey(metadata, token), token: token)
         }
@@ -136,7 +136,7 @@ extension SessionImport {
     /// Reads the new entry back and notes the import.
     private func confirm(_ candidate: ImportCandidate) throws {
         let token = candidate.session.token
-        guard try store.tokenStorage.get(token: token.id, prompt: nil, authenticationContext: context ?? NoInteraction()) == token else {
+        guard try store.tokenStorage.get(token: token.id, prompt: nil, authenticationContext: reading) == token else {
             throw Migration.SkipReason(.storageFailed, "The new entry differs from what was stored. The next run tries again.")
         }
         try journal.write(note(of: candidate, as: token.id), for: candidate.found.place)

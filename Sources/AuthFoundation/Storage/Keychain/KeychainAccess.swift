@@ -1,5 +1,9 @@
 package import Foundation
 
+#if canImport(LocalAuthentication) && !os(tvOS)
+import LocalAuthentication
+#endif
+
 /// The operations of a Keychain on generic passwords. ``SystemKeychain`` performs them with Apple's Security framework. The rules of token
 /// storage are written against this protocol, so that tests on every platform can use a double of the Keychain. Safe from any thread.
 package protocol KeychainAccess: Sendable {
@@ -29,6 +33,15 @@ package protocol KeychainAccess: Sendable {
 /// Forbids the Keychain to ask the user. The read of an item that requires the user fails with ``KeychainStatus/interactionNotAllowed``.
 package struct NoInteraction: TokenAuthenticationContext {
     package init() {}
+
+    #if canImport(LocalAuthentication) && !os(tvOS)
+    /// The system's form, which also a storage of the app understands.
+    static var systemContext: LAContext {
+        let context = LAContext()
+        context.interactionNotAllowed = true
+        return context
+    }
+    #endif
 }
 
 /// A result code that an operation of the Keychain returned as an error.

@@ -2,10 +2,6 @@
 import Foundation
 import Security
 
-#if canImport(LocalAuthentication) && !os(tvOS)
-import LocalAuthentication
-#endif
-
 /// The Keychain of the device.
 struct SystemKeychain: KeychainAccess {
     #if os(macOS)
@@ -19,7 +15,7 @@ struct SystemKeychain: KeychainAccess {
     func add(_ item: KeychainRecord, context: (any TokenAuthenticationContext)?) -> OSStatus {
         do {
             var attributes = try Self.item(item).attributes
-            attributes[kSecUseAuthenticationContext as String] = context
+            attributes[kSecUseAuthenticationContext as String] = Self.authentication(context)
             return SecItemAdd(attributes as CFDictionary, nil)
         } catch {
             return error.code
@@ -44,8 +40,7 @@ struct SystemKeychain: KeychainAccess {
         attributes[kSecMatchLimit as String] = kSecMatchLimitOne
         attributes[kSecReturnAttributes as String] = true
         attributes[kSecReturnData as String] = true
-        attributes[kSecUseAuthenticationContext as String] =
-            context is NoInteraction ? Self.silence : Keychain.Search.context(context, prompt: prompt)
+        attributes[kSecUseAuthenticationContext as String] = Self.authentication(context, prompt: prompt)
         var found: CFTypeRef?
         let status = SecItemCopyMatching(attributes as CFDictionary, &found)
         guard status == errSecSuccess else { return .failure(KeychainStatus(status)) }
@@ -55,7 +50,7 @@ struct SystemKeychain: KeychainAccess {
 
     func update(_ query: KeychainQuery, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)?) -> OSStatus {
         var attributes = attributes(query)
-        attributes[kSecUseAuthenticationContext as String] = context
+        attributes[kSecUseAuthenticationContext as String] = Self.authentication(context)
         var values: [String: Any] = [:]
         values[kSecValueData as String] = changes.value
         values[kSecAttrGeneric as String] = changes.generic
@@ -91,12 +86,11 @@ struct SystemKeychain: KeychainAccess {
         return attributes
     }
 
-    /// An authentication that never asks the user. tvOS has no authentication that an item could require.
-    private static var silence: Any? {
+    /// The authentication for a call. tvOS has no authentication that an item could require.
+    private static func authentication(_ context: (any TokenAuthenticationContext)?, prompt: String? = nil) -> Any? {
+        guard context is NoInteraction else { return Keychain.Search.context(context, prompt: prompt) }
         #if canImport(LocalAuthentication) && !os(tvOS)
-        let context = LAContext()
-        context.interactionNotAllowed = true
-        return context
+        return NoInteraction.systemContext
         #else
         return nil
         #endif

@@ -65,6 +65,16 @@ final class AppMigrator: SDKVersionMigrator {
     func migrate() throws { needsMigration = false }
 }
 
+func migration(_ file: URL, _ migrator: Migration.LegacyOIDC) throws {
+    Migration.register(migrator: AppMigrator())
+    try Migration.LegacyOIDC.register()
+    Migration.LegacyOIDC.register(clientId: "client")
+    try Migration.LegacyOIDC.register(plist: file)
+    if migrator.needsMigration { try migrator.migrate() }
+    if Migration.isMigrationNeeded { try Migration.migrateIfNeeded() }
+    _ = Notification.Name.credentialMigrated
+}
+
 /// A client that implements the errors' own form.
 final class AppClient: APIClient {
     let baseURL: URL
