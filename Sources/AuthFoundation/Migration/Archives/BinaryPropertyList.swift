@@ -32,7 +32,7 @@ struct BinaryPropertyList: Sendable {
 
     private let bytes: [UInt8]
     /// The positions of the objects.
-    private let offsets: [Int]
+    private let places: [Int]
     private let referenceSize: Int
     /// The number of the root object.
     let root: Int
@@ -43,41 +43,41 @@ struct BinaryPropertyList: Sendable {
         bytes = [UInt8](data)
         guard bytes.count >= 40, bytes.starts(with: Array("bplist00".utf8)) else { throw .malformed }
         let trailer = bytes.count - 32
-        let offsetSize = Int(bytes[trailer + 6])
+        let placeSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
-        guard (1...8).contains(offsetSize), (1...8).contains(referenceSize) else { throw .malformed }
+        guard (1...8).contains(placeSize), (1...8).contains(referenceSize) else { throw .malformed }
         let count = try Self.position(bytes, at: trailer + 8, size: 8)
         root = try Self.position(bytes, at: trailer + 16, size: 8)
         let table = try Self.position(bytes, at: trailer + 24, size: 8)
-        guard (1...Self.maximumCount).contains(count), root < count, table >= 8, table <= trailer, count * offsetSize <= trailer - table
+        guard (1...Self.maximumCount).contains(count), root < count, table >= 8, table <= trailer, count * placeSize <= trailer - table
         else {
             throw .malformed
         }
-        var offsets: [Int] = []
+        var places: [Int] = []
         for index in 0..<count {
-            let offset = try Self.position(bytes, at: table + index * offsetSize, size: offsetSize)
-            guard offset >= 8, offset < table else { throw .malformed }
-            offsets.append(offset)
+            let place = try Self.position(bytes, at: table + index * placeSize, size: placeSize)
+            guard place >= 8, place < table else { throw .malformed }
+            places.append(place)
         }
-        self.offsets = offsets
+        self.places = places
     }
 
     /// Returns the object with this number.
     func object(_ number: Int) throws(Failure) -> Object {
-        guard offsets.indices.contains(number) else { throw .malformed }
-        let offset = offsets[number]
-        let (kind, low) = (bytes[offset] >> 4, Int(clamping: bytes[offset] & 0x0F))
+        guard places.indices.contains(number) else { throw .malformed }
+        let place = places[number]
+        let (kind, low) = (bytes[place] >> 4, Int(clamping: bytes[place] & 0x0F))
         switch kind {
         case 0x0: return try bool(low)
-        case 0x1: return .integer(try integer(at: offset))
-        case 0x2: return .real(try real(at: offset + 1, power: low))
-        case 0x4: return .data(Data(try slice(at: offset, unit: 1)))
-        case 0x5: return .string(try ascii(slice(at: offset, unit: 1)))
-        case 0x6: return .string(try utf16(slice(at: offset, unit: 2)))
-        case 0x8: return .uid(try position(at: offset + 1, size: low + 1))
-        case 0xA: return .array(try references(at: offset, perElement: 1))
+        case 0x1: return .integer(try integer(at: place))
+        case 0x2: return .real(try real(at: place + 1, power: low))
+        case 0x4: return .data(Data(try slice(at: place, unit: 1)))
+        case 0x5: return .string(try ascii(slice(at: place, unit: 1)))
+        case 0x6: return .string(try utf16(slice(at: place, unit: 2)))
+        case 0x8: return .uid(try position(at: place + 1, size: low + 1))
+        case 0xA: return .array(try references(at: place, perElement: 1))
         case 0xD:
-            let all = try references(at: offset, perElement: 2)
+            let all = try references(at: place, perElement: 2)
             let half = all.count / 2
             return .dictionary((0..<half).map { (all[$0], all[half + $0]) })
         // Nulls, dates and sets do not occur in keyed archives.
@@ -103,24 +103,24 @@ struct BinaryPropertyList: Sendable {
         return String(decoding: units, as: UTF16.self)
     }
 
-    private func integer(at offset: Int) throws(Failure) -> Int64 {
-        let power = Int(clamping: bytes[offset] & 0x0F)
+    private func integer(at place: Int) throws(Failure) -> Int64 {
+        let power = Int(clamping: bytes[place] & 0x0F)
         guard power <= 3 else { throw .malformed }
         // Eight bytes are signed, fewer are not.
-        return Int64(bitPattern: try bits(at: offset + 1, size: 1 << power))
+        return Int64(bitPattern: try bits(at: place + 1, size: 1 << power))
     }
 
-    private func real(at offset: Int, power: Int) throws(Failure) -> Double {
+    private func real(at place: Int, power: Int) throws(Failure) -> Double {
         switch power {
-        case 2: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: try bits(at: offset, size: 4))))
-        case 3: return Double(bitPattern: try bits(at: offset, size: 8))
+        case 2: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: try bits(at: place, size: 4))))
+        case 3: return Double(bitPattern: try bits(at: place, size: 8))
         default: throw .malformed
         }
     }
 
     /// The numbers of a collection's elements; for a dictionary, first those of the keys.
-    private func references(at offset: Int, perElement: Int) throws(Failure) -> [Int] {
-        let content = try slice(at: offset, unit: referenceSize * perElement)
+    private func references(at place: Int, perElement: Int) throws(Failure) -> [Int] {
+        let content = try slice(at: place, unit: referenceSize * perElement)
         guard content.count <= Self.maximumCount * referenceSize * perElement else { throw .malformed }
         var numbers: [Int] = []
         for start in stride(from: content.startIndex, to: content.endIndex, by: referenceSize) {
@@ -130,12 +130,12 @@ struct BinaryPropertyList: Sendable {
     }
 
     /// The content of an object with a length: `unit` bytes for each of its elements.
-    private func slice(at offset: Int, unit: Int) throws(Failure) -> ArraySlice<UInt8> {
-        var (start, count) = (offset + 1, Int(clamping: bytes[offset] & 0x0F))
+    private func slice(at place: Int, unit: Int) throws(Failure) -> ArraySlice<UInt8> {
+        var (start, count) = (place + 1, Int(clamping: bytes[place] & 0x0F))
         if count == 0x0F {
             guard start < bytes.count, bytes[start] >> 4 == 0x1 else { throw .malformed }
             let length = try integer(at: start)
-            start += 1 + (1 << Int(bytes[start] & 0x0F))
+            start += 1 + (1 << Int(clamping: bytes[start] & 0x0F))
             guard let long = Int(exactly: length), long >= 0 else { throw .malformed }
             count = long
         }
@@ -144,17 +144,17 @@ struct BinaryPropertyList: Sendable {
         return bytes[start..<start + size]
     }
 
-    private func bits(at offset: Int, size: Int) throws(Failure) -> UInt64 { try Self.bits(bytes, at: offset, size: size) }
+    private func bits(at place: Int, size: Int) throws(Failure) -> UInt64 { try Self.bits(bytes, at: place, size: size) }
 
-    private func position(at offset: Int, size: Int) throws(Failure) -> Int { try Self.position(bytes, at: offset, size: size) }
+    private func position(at place: Int, size: Int) throws(Failure) -> Int { try Self.position(bytes, at: place, size: size) }
 
-    private static func bits(_ bytes: [UInt8], at offset: Int, size: Int) throws(Failure) -> UInt64 {
-        guard offset >= 0, (1...8).contains(size), offset <= bytes.count - size else { throw .malformed }
-        return bytes[offset..<offset + size].reduce(0) { $0 << 8 | UInt64($1) }
+    private static func bits(_ bytes: [UInt8], at place: Int, size: Int) throws(Failure) -> UInt64 {
+        guard place >= 0, (1...8).contains(size), place <= bytes.count - size else { throw .malformed }
+        return bytes[place..<place + size].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private static func position(_ bytes: [UInt8], at offset: Int, size: Int) throws(Failure) -> Int {
-        guard let position = Int(exactly: try bits(bytes, at: offset, size: size)) else { throw .malformed }
+    private static func position(_ bytes: [UInt8], at place: Int, size: Int) throws(Failure) -> Int {
+        guard let position = Int(exactly: try bits(bytes, at: place, size: size)) else { throw .malformed }
         return position
     }
 }
