@@ -11,3 +11,9 @@ open class NSResponder: NSObject {
 @available(macOS 10.0, *)
 @MainActor
 open class NSWindow: NSResponder {}
+
+@available(macOS 10.0, *)
+@MainActor
+open class NSView: NSResponder {
+    open var window: NSWindow? { stub() }
+}

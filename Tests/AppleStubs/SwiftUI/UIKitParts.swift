@@ -23,3 +23,23 @@ public struct UIApplicationDelegateAdaptor<DelegateType: NSObject & UIApplicatio
     @MainActor @preconcurrency public init(_ delegateType: DelegateType.Type = DelegateType.self) { stub() }
     @MainActor @preconcurrency public var wrappedValue: DelegateType { stub() }
 }
+
+@available(iOS 13.0, tvOS 13.0, visionOS 1.0, *)
+@MainActor
+@preconcurrency
+public protocol UIViewRepresentable: View where Body == Never {
+    associatedtype UIViewType: UIView
+    typealias Context = UIViewRepresentableContext<Self>
+    @MainActor @preconcurrency func makeUIView(context: Context) -> UIViewType
+    @MainActor @preconcurrency func updateUIView(_ uiView: UIViewType, context: Context)
+}
+
+@available(iOS 13.0, tvOS 13.0, visionOS 1.0, *)
+extension UIViewRepresentable {
+    public var body: Never { stub() }
+}
+
+@available(iOS 13.0, tvOS 13.0, visionOS 1.0, *)
+@MainActor
+@preconcurrency
+public struct UIViewRepresentableContext<Representable: UIViewRepresentable> {}

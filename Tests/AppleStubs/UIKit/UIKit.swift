@@ -10,7 +10,9 @@ open class UIResponder: NSObject {
 
 @available(iOS 2.0, tvOS 9.0, visionOS 1.0, *)
 @MainActor
-open class UIView: UIResponder {}
+open class UIView: UIResponder {
+    open var window: UIWindow? { stub() }
+}
 
 @available(iOS 2.0, tvOS 9.0, visionOS 1.0, *)
 @MainActor

@@ -62,12 +62,24 @@ struct AppleCheck {
     /// The modules of programs in a terminal.
     private static let terminal: Set<String> = ["TerminalKit", "AppArguments"]
 
-    /// The arguments for the modules of other packages, which are built for Linux: their interfaces are the same on Apple's systems.
+    /// The arguments for the modules of other packages and of the server, which are built for Linux: their interfaces are the same on
+    /// Apple's systems. The previews of the examples import the sandbox.
     private static func otherModules(_ root: URL) -> [String] {
-        let crypto = root.appending(path: ".build/checkouts/swift-crypto/Sources")
-        let maps = FileManager.default.enumerator(at: crypto, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
-        return ["-I", root.appending(path: ".build/debug/Modules").path]
-            + maps.filter { $0.lastPathComponent == "module.modulemap" }.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
+        func entries(_ folder: URL) -> [URL] {
+            (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        }
+        let products = root.appending(path: ".build/debug").resolvingSymlinksInPath()
+        let checkouts = root.appending(path: ".build/checkouts").resolvingSymlinksInPath()
+        let written = entries(checkouts).flatMap { entries($0.appending(path: "Sources")) }.map { $0.appending(path: "include") }
+        let system = [
+            checkouts.appending(path: "GRDB.swift/Sources/GRDBSQLite"), root.appending(path: "Sources/CLibPQ"),
+            root.appending(path: "Sources/CExtendedAttributes"),
+        ]
+        let generated = entries(products).filter { $0.pathExtension == "build" }
+        let maps = (written + system + generated).map { $0.appending(path: "module.modulemap") }
+            .filter { FileManager.default.fileExists(atPath: $0.path) && !$0.path.contains("SQLCipher") }
+            .sorted { $0.path < $1.path }
+        return ["-I", products.appending(path: "Modules").path] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0.path)"] }
     }
 
     private static func exit(with message: String) -> Never {
