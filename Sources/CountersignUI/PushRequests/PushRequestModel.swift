@@ -3,7 +3,7 @@ public import DeviceAuthenticator
 public import Foundation
 public import Observation
 
-/// The pending requests of an authenticator app, and the user's answers. ``PushRequestView`` shows it. The app enrolls accounts with
+/// The pending requests of an authenticator app, and the user's answers. `PushRequestView` shows it. The app enrolls accounts with
 /// `DeviceAuthenticator` itself.
 ///
 /// ```swift
@@ -37,7 +37,7 @@ public final class PushRequestModel {
     /// The maintenance tokens by enrollment. A token is reused until the organization rejects it, and is never stored.
     @ObservationIgnored private var maintenanceTokens: [String: AuthToken] = [:]
 
-    /// Creates a model without requests. Call ``fetch()`` when the app becomes active; ``PushRequestView`` does so.
+    /// Creates a model without requests. Call ``fetch()`` when the app becomes active; `PushRequestView` does so.
     /// - Parameters:
     ///   - device: The authenticator of this app.
     ///   - clock: The clock for the expiry of requests.

@@ -12,7 +12,8 @@ public struct SignInMethod: RawRepresentable, Hashable, Sendable {
 
     /// A password, and then the second factor that the server requires.
     public static let password = SignInMethod(rawValue: "password")
-    /// A passkey without a password. Needs ``SignInSession/passkeySigner``, which ``SignInView`` sets on iOS, macOS, tvOS and visionOS.
+    /// A passkey without a password. `SignInView` shows Apple's sheet on iOS, macOS, tvOS and visionOS; elsewhere, the app sets
+    /// ``SignInSession/passkeySigner``.
     public static let passkey = SignInMethod(rawValue: "passkey")
     /// The server's pages in a browser. The client needs a redirect URI.
     public static let browser = SignInMethod(rawValue: "browser")

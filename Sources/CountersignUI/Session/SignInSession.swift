@@ -40,9 +40,12 @@ public final class SignInSession {
     /// The texts that the user types. ``submit()`` sends them.
     public var form = SignInForm()
 
-    /// The function that signs with passkeys; `nil` for none, which hides passkeys. ``SignInView`` sets Apple's sheet if the app sets
-    /// nothing.
+    /// The app's own function that signs with passkeys, such as a test's; `nil` for that of `SignInView`, which shows Apple's sheet.
+    /// Without either, the session offers no passkeys.
     public var passkeySigner: PasskeySigner?
+
+    /// The function of the visible view that signs with passkeys.
+    var sheet: PasskeySigner?
 
     /// The browser sign-in for ``SignInMethod/browser``; `nil` for one with the client of this session.
     public var browser: BrowserSignin?

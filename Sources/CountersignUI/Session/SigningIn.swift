@@ -22,10 +22,12 @@ extension SignInSession {
         }
     }
 
-    /// Whether the screen offers a method. Passkeys need ``passkeySigner``.
+    /// Whether the screen offers a method. A passkey needs a function that signs: ``passkeySigner``, or that of `SignInView`.
     public func offers(_ method: SignInMethod) -> Bool {
-        options.methods.contains(method) && (method != .passkey || passkeySigner != nil)
+        options.methods.contains(method) && (method != .passkey || signer != nil)
     }
+
+    private var signer: PasskeySigner? { passkeySigner ?? sheet }
 
     // MARK: - Actions of the user
 
@@ -116,7 +118,8 @@ extension SignInSession {
     }
 
     /// Offers the passkeys of the user name in the form, without an action of the user, such as above the keyboard. Waits until the user
-    /// chooses a passkey, another sign-in starts, or the task is cancelled. A no-op without a user name. Failures are not shown.
+    /// chooses a passkey, another sign-in starts, or the task is cancelled. After the choice, only ``cancel()`` ends the sign-in. A no-op
+    /// without a user name. Failures are not shown.
     /// - Parameter signer: The function that offers the passkeys, such as `PasskeyAuthenticator.autoFillAssertion(for:)`.
     public func offerPasskeys(by signer: @escaping PasskeySigner) async {
         let name = form.trimmedUserName
@@ -141,9 +144,9 @@ extension SignInSession {
             try Task.checkCancellation()
             guard self.attempt == nil else { return attempt.end(in: background) }
             self.attempt = attempt
-            // The next sign-in must not wait for this one.
+            // The user has chosen, so the end of the offer does not end the sign-in. The next sign-in must not wait for this one.
             autoFill = nil
-            await run(attempt) { try await $0.resume(with: .webAuthn(response: response)) }
+            await Task { await self.run(attempt) { try await $0.resume(with: .webAuthn(response: response)) } }.value
         } catch {
             attempt.end(in: background)
         }
@@ -165,7 +168,7 @@ extension SignInSession {
 
     private func directAttempt(_ connection: Connection, _ step: SignInStep.Kind) -> SignInAttempt {
         let flow = DirectAuthenticationFlow(
-            client: connection.client, supportedGrants: options.grantTypes(withPasskeys: passkeySigner != nil || step == .passkey),
+            client: connection.client, supportedGrants: options.grantTypes(withPasskeys: signer != nil || step == .passkey),
             additionalParameters: connection.additionalParameters)
         return SignInAttempt(flow: flow, client: connection.client, step: step)
     }
@@ -235,10 +238,10 @@ extension SignInSession {
             guard !attempt.isInBackground else { return nil }
             attempt.show(.passkey)
             update()
-            guard let passkeySigner else { throw SignInProblem(.unsupportedStep) }
+            guard let signer else { throw SignInProblem(.unsupportedStep) }
             attempt.isSigning = true
             defer { attempt.isSigning = false }
-            let response = try await passkeySigner(context.request)
+            let response = try await signer(context.request)
             try Task.checkCancellation()
             attempt.isSigning = false
             return try await flow.resume(with: .webAuthn(response: response))
@@ -267,7 +270,7 @@ extension SignInSession {
 
     private func usableFactors(_ context: Flow.MFAContext) -> [SignInFactor] {
         options.secondFactors.filter { factor in
-            guard let type = factor.grantType, factor != .passkey || passkeySigner != nil else { return false }
+            guard let type = factor.grantType, factor != .passkey || signer != nil else { return false }
             return context.supportedChallengeTypes?.contains(type) ?? true
         }
     }

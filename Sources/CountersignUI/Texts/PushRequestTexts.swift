@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 
 extension SignInTexts {
-    /// The texts of ``PushRequestView``.
+    /// The texts of `PushRequestView`.
     public struct Requests: Sendable, Hashable {
         /// The title of the screen.
         public var title: String

@@ -110,7 +110,7 @@ public struct SignInTexts: Sendable, Hashable {
     /// The messages of problems.
     public var problems: Problems
 
-    /// The texts of ``PushRequestView``.
+    /// The texts of `PushRequestView`.
     public var requests: Requests
 
     /// Creates the texts in the language of the app on Apple's systems, and in the language of the environment elsewhere.

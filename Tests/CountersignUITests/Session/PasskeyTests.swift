@@ -176,6 +176,19 @@ struct PasskeyTests {
         }
     }
 
+    @Test("After the user has chosen a passkey above the keyboard, the end of the offer does not end the sign-in")
+    func autoFillContinues() async throws {
+        try await play { visit, passkey in
+            visit.session.form.userName = Self.jane
+            visit.sandbox.inject(Fault(.delay(30), at: .token))
+            let offer = Task { await visit.session.offerPasskeys { try passkey.assertion(for: $0) } }
+            #expect(await eventually { visit.session.step.kind == .passkey })
+            offer.cancel()
+            #expect(await visit.endDelay(of: 31) { visit.session.isSignedIn })
+            await offer.value
+        }
+    }
+
     @Test("A submitted password ends the offer of passkeys above the keyboard, and signs the user in")
     func autoFillReplaced() async throws {
         try await play(verifiesUser: false) { visit, _ in

@@ -1,0 +1,9 @@
+#if canImport(SwiftUI)
+internal import Accessibility
+
+/// Lets VoiceOver say what has changed on the screen.
+func announce(_ texts: String?...) {
+    let text = texts.compactMap(\.self).joined(separator: " ")
+    if !text.isEmpty { AccessibilityNotification.Announcement(text).post() }
+}
+#endif

@@ -1,0 +1,118 @@
+#if canImport(SwiftUI) && !os(tvOS)
+internal import AuthFoundation
+internal import Foundation
+public import SwiftUI
+
+/// The pending requests of an authenticator app: what is asked, who asks, and the buttons that approve and deny. It shows a
+/// ``PushRequestModel``, and asks for requests whenever the app becomes active.
+///
+/// ```swift
+/// PushRequestView(model: requests)
+/// ```
+public struct PushRequestView: View {
+    private let model: PushRequestModel
+    @Environment(\.scenePhase) private var scenePhase
+    @Environment(\.signInTexts) private var texts
+
+    /// Creates the screen of a model.
+    public init(model: PushRequestModel) {
+        self.model = model
+    }
+
+    /// The current request, or the button that asks for requests.
+    public var body: some View {
+        ScrollView {
+            VStack(spacing: 20) {
+                if let request = model.current {
+                    RequestDetails(model: model, request: request)
+                } else {
+                    Text(verbatim: model.outcome.map(texts.message(of:)) ?? texts.requests.none)
+                        .font(.title2)
+                    Button(texts.requests.check) { Task { await model.fetch() } }
+                        .disabled(model.isFetching)
+                }
+                if let problem = model.problem { ProblemLabel(text: texts.message(for: problem)) }
+            }
+            .frame(maxWidth: 400)
+            .padding()
+            .frame(maxWidth: .infinity)
+        }
+        .task { [model] in await model.fetch() }
+        .onChange(of: scenePhase) {
+            if scenePhase == .active { Task { await model.fetch() } }
+        }
+        .onChange(of: model.current?.id) { announce(model.current.map(texts.question(of:))) }
+        .onChange(of: model.outcome) { announce(model.outcome.map(texts.message(of:))) }
+        .onChange(of: model.problem?.code) { announce(model.problem.map(texts.message(for:))) }
+    }
+}
+
+/// A request and its possible answers.
+private struct RequestDetails: View {
+    let model: PushRequestModel
+    let request: PushRequest
+    @Environment(\.signInTexts) private var texts
+
+    private var words: SignInTexts.Requests { texts.requests }
+
+    var body: some View {
+        VStack(alignment: .leading, spacing: 16) {
+            Text(verbatim: texts.question(of: request))
+                .font(.title2)
+                .bold()
+                .accessibilityAddTraits(.isHeader)
+            VStack(alignment: .leading, spacing: 6) {
+                if let userName = request.userName { fact(words.account, userName) }
+                if let message = request.message { fact(words.message, message) }
+                fact(words.place, request.place ?? words.unknown)
+                fact(words.system, request.system ?? words.unknown)
+                fact(words.time, request.time.formatted(date: .omitted, time: .shortened))
+                if !request.isVerified { Text(verbatim: words.notVerified).foregroundStyle(.secondary) }
+            }
+            answers
+            if model.answering == request.id { ProgressView(words.sending) }
+        }
+        .disabled(model.answering != nil)
+    }
+
+    @ViewBuilder private var answers: some View {
+        if let numbers = request.numbers {
+            Text(verbatim: words.selectNumber)
+            HStack(spacing: 12) {
+                ForEach(numbers, id: \.self) { number in
+                    Button {
+                        answer { await $0.approve($1, number: number) }
+                    } label: {
+                        Text(verbatim: number).monospaced().frame(maxWidth: .infinity)
+                    }
+                    .buttonStyle(.borderedProminent)
+                    .controlSize(.large)
+                    .accessibilityLabel(Text(verbatim: words.approveWithNumber.replacing("%@", with: number)))
+                }
+            }
+        } else {
+            Button {
+                answer { await $0.approve($1) }
+            } label: {
+                Text(verbatim: words.approve).frame(maxWidth: .infinity)
+            }
+            .buttonStyle(.borderedProminent)
+            .controlSize(.large)
+        }
+        HStack(spacing: 12) {
+            Button(words.deny, role: .destructive) { answer { await $0.deny($1) } }
+            Button(words.notMe, role: .destructive) { answer { await $0.deny($1, isSuspicious: true) } }
+        }
+        .buttonStyle(.bordered)
+    }
+
+    /// Returns a label and its value as one text, so that VoiceOver reads them together.
+    private func fact(_ label: String, _ value: String) -> some View {
+        Text(verbatim: "\(label): ").foregroundStyle(.secondary) + Text(verbatim: value)
+    }
+
+    private func answer(_ action: @escaping @MainActor (PushRequestModel, PushRequest.ID) async -> Void) {
+        Task { await action(model, request.id) }
+    }
+}
+#endif
