@@ -87,6 +87,13 @@ let package = Package(
                 + countersign(["AuthFoundation"]),
             path: "Shared/AppArguments", swiftSettings: strict),
 
+        // MARK: The ready screens
+        // The app of the README, and previews of its screens with a server inside.
+        .target(name: "SignInApp", dependencies: countersign(["CountersignUI"]), path: "SignInApp", swiftSettings: strict),
+        .target(
+            name: "SignInPreviews", dependencies: countersign(["AuthFoundation", "CountersignSandbox", "CountersignUI"]),
+            path: "SignInPreviews", swiftSettings: strict),
+
         // MARK: Tests of what they share
         // This target limits the number of tests that run at the same time.
         .target(name: "CExampleTestSupport", path: "Tests/CExampleTestSupport"),
