@@ -20,6 +20,7 @@ public final class DeviceAuthenticatorBuilder: Sendable {
         var userVerifier: (any UserVerifier)?
         var profile: DeviceProfile?
         var randomness = Randomness.system
+        var keySource: (any StoreKeySource)?
     }
 
     private let applicationConfig: ApplicationConfig
@@ -87,6 +88,10 @@ public final class DeviceAuthenticatorBuilder: Sendable {
     @discardableResult
     package func randomness(_ randomness: Randomness) -> DeviceAuthenticatorBuilder { with { $0.randomness = randomness } }
 
+    /// Sets the source of the key that seals the enrollments, for tests.
+    @discardableResult
+    func storeKeySource(_ keySource: any StoreKeySource) -> DeviceAuthenticatorBuilder { with { $0.keySource = keySource } }
+
     private func with(_ change: (inout Parts) -> Void) -> DeviceAuthenticatorBuilder {
         parts.withLock { change(&$0) }
         return self
@@ -103,7 +108,7 @@ public final class DeviceAuthenticatorBuilder: Sendable {
         let parts = parts.withLock { $0 }
         let settings = applicationConfig.pushSettings
         let directory = try parts.directory ?? StorageLocation.folder(group: applicationConfig.applicationGroupId)
-        let folder = EntryFolder(path: directory.standardizedFileURL.path, keySource: storeKeySource(parts.keyStore))
+        let folder = EntryFolder(path: directory.standardizedFileURL.path, keySource: parts.keySource ?? defaultKeySource(parts.keyStore))
         try folder.create()
         let keys = parts.keyStore ?? defaultKeyStore(folder: folder, randomness: parts.randomness)
         var profile = parts.profile ?? DeviceProfile.current
@@ -130,10 +135,10 @@ public final class DeviceAuthenticatorBuilder: Sendable {
 
     /// Returns the source of the key that seals the enrollments. With ``FileDeviceKeyStore`` the source is also a file, because programs
     /// without a Keychain entitlement use that store.
-    private func storeKeySource(_ keyStore: (any DeviceKeyStore)?) -> any StoreKeySource {
+    private func defaultKeySource(_ keyStore: (any DeviceKeyStore)?) -> any StoreKeySource {
         #if canImport(Security)
         if keyStore is FileDeviceKeyStore { return StoreKeyFile() }
-        return KeychainStoreKey(group: applicationConfig.keychainGroupId)
+        return KeychainStoreKey(keychain: SystemKeychain(), group: applicationConfig.keychainGroupId)
         #else
         return StoreKeyFile()
         #endif

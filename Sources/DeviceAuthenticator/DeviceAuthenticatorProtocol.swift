@@ -40,7 +40,11 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
     func allEnrollments() -> [any AuthenticatorEnrollmentProtocol]
 
     /// Returns the enrollments on this device, oldest first.
-    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)`` if an enrollment cannot be read. The error names the enrollment.
+    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)`` if an enrollment cannot be read. The error names the enrollment, except in
+    ///   these cases:
+    ///   - ``DeviceAuthenticatorError/Reason/deviceLocked``: the device has not been unlocked since it started. Retry after the unlock.
+    ///   - ``DeviceAuthenticatorError/Reason/enrollmentUnknown`` (``StorageError/itemNotFound``): the enrollments came from a backup of
+    ///     another device and can never be read on this one. The user must enroll again, which removes them.
     func enrollments() throws -> [any AuthenticatorEnrollmentProtocol]
 
     /// Deletes an enrollment on the server, then on this device. The enrollment is also deleted on this device if the server reports that

@@ -111,7 +111,14 @@ final class PushDevice: DeviceAuthenticatorProtocol {
     {
         let claims = try ChallengeClaims(jwt: try PushPayload(userInfo: userInfo).challenge)
         let record: EnrollmentRecord?
-        do { record = try store.enrollment(claims.enrollmentID) } catch { throw DeviceAuthenticatorError.storageError(StorageError(error)) }
+        do {
+            record = try store.enrollment(claims.enrollmentID)
+        } catch StorageError.itemNotFound {
+            // The enrollment belongs to another device, from which this one was restored.
+            record = nil
+        } catch {
+            throw DeviceAuthenticatorError.storageError(StorageError(error))
+        }
         let challenge = PushChallenge(
             claims: claims, enrollment: record.map { AuthenticatorEnrollment($0, device: self) }, device: self,
             skew: allowedClockSkewInSeconds, response: PushPayload.response(toAction: actionIdentifier))

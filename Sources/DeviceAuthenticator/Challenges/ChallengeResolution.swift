@@ -96,6 +96,9 @@ struct ChallengeResolution: Sendable {
             let (reason, consent) = consequence(of: error)
             report(reason, "Failed to sign with the user verification key, falling back to proof of possession", .securityError(error))
             return (try await possessionAnswer(consent, record, now), error)
+        } catch let error as StorageError where error == .deviceLocked {
+            // The key is not lost. The app can resolve the challenge after the unlock.
+            throw error
         } catch let error as StorageError {
             report(.userVerificationKeyNotEnrolled, "The user verification key can't be read", .storageError(error))
             return (try await possessionAnswer(withoutKey, record, now), nil)

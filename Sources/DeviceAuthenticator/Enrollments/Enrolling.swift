@@ -23,6 +23,9 @@ struct Enrolling: Sendable {
     }
 
     func run() async throws -> EnrollmentRecord {
+        if try await device.store.run({ try $0.removeLost() }) {
+            device.log.warning("storage", "The enrollments of another device, which can't be read on this one, were removed")
+        }
         let organizationID = try await organizationID()
         let metadata = try await device.metadata(config: config, token: token)
         let tags = Tags(instance: device.randomness.uuid, possession: device.randomness.uuid, verification: device.randomness.uuid)
@@ -117,6 +120,9 @@ struct Enrolling: Sendable {
             subject: known.deviceID, now: device.clock.now(at: config.orgURL), randomness: device.randomness)
         do {
             return .known(known, attestation: try await device.store.run { [keys = device.keys] _ in try attestation.signed(by: keys) })
+        } catch let error as StorageError where error == .deviceLocked {
+            // The key is still there.
+            throw error
         } catch {
             // Without the key, this installation cannot prove that it is the known device.
             device.log.warning("clientInstanceKey", "The key of this installation can't be used; it enrolls as a new device")

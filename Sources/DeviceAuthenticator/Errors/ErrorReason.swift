@@ -57,6 +57,9 @@ extension DeviceAuthenticatorError {
         public static let enrollmentLinkRefused = Reason(rawValue: "enrollmentLinkRefused")
         /// The server rejected the request because this device's clock is wrong. The description contains the difference.
         public static let clockWrong = Reason(rawValue: "clockWrong")
+        /// The device has not been unlocked since it started, so keys and enrollments cannot be read. They are unchanged; retry after the
+        /// user has unlocked the device.
+        public static let deviceLocked = Reason(rawValue: "deviceLocked")
         /// Stored data cannot be read or written.
         public static let storage = Reason(rawValue: "storage")
         /// Any other reason; see the description.
@@ -70,6 +73,8 @@ extension DeviceAuthenticatorError {
         case .serverAPIError(let result, let model): Self.reason(of: result, model)
         case .networkError: .network
         case .securityError(let error): Self.reason(of: error)
+        case .storageError(.deviceLocked): .deviceLocked
+        case .storageError(.itemNotFound): .enrollmentUnknown
         case .storageError: .storage
         case .genericError(let text): LocalFailure.reasons[text] ?? .other
         case .accountNotFoundForChallenge: .enrollmentUnknown
@@ -138,6 +143,8 @@ enum LocalFailure {
     static let numberNotPicked =
         "This request is approved by picking the number that the sign-in shows. Offer the step's numberChoices, and approve with one of them."
     static let notAnswered = "The request was neither approved nor denied: the consent step was not completed. Resolve the challenge again."
+
+    static let deviceLocked = "The device has not been unlocked since it started. Unlock it and try again."
 
     static let noEnrollmentLink =
         "That is no code of a sign-in page. Scan the picture that the page shows, or paste its whole address."

@@ -115,17 +115,33 @@ extension SecurityError {
         guard let error = signingError?.takeRetainedValue() else {
             return .generalEncryptionError(errSecInternalError, nil, "The signature failed and the system did not say why.")
         }
-        let details = error as any Error as NSError
-        switch (details.domain, details.code) {
-        case ("com.apple.LocalAuthentication", -1): return .localAuthenticationFailed(details)
-        case ("com.apple.LocalAuthentication", -2): return .localAuthenticationCancelled(details)
-        case ("com.apple.LocalAuthentication", -5): return .localAuthenticationPasscodeNotSet(details)
-        case ("CryptoTokenKit", -3): return .keyCorrupted(details)
-        default: return .generalEncryptionError(OSStatus(truncatingIfNeeded: details.code), details, "The signature failed.")
-        }
+        return SecurityError(signing: error as any Error as NSError)
     }
 }
 #endif
+
+extension SecurityError {
+    /// Converts a signing error of the Keychain or the Secure Enclave (`LAError.Code`, `TKError.Code`, `errSec…`). A key that cannot sign
+    /// only now, such as during a lockout of the biometrics or in the background, is not reported as lost.
+    init(signing error: NSError) {
+        self =
+            switch (error.domain, error.code) {
+            // Not verified, cancelled by the system or the app, locked out, or the user cannot be asked.
+            case ("com.apple.LocalAuthentication", -1), ("com.apple.LocalAuthentication", -4), ("com.apple.LocalAuthentication", -8),
+                ("com.apple.LocalAuthentication", -9), ("com.apple.LocalAuthentication", -1004), ("CryptoTokenKit", -5),
+                ("CryptoTokenKit", -9), ("NSOSStatusErrorDomain", -25_293), ("NSOSStatusErrorDomain", -25_308):
+                .localAuthenticationFailed(error)
+            case ("com.apple.LocalAuthentication", -2), ("CryptoTokenKit", -4), ("NSOSStatusErrorDomain", -128):
+                .localAuthenticationCancelled(error)
+            // No passcode, no biometrics, or none set up.
+            case ("com.apple.LocalAuthentication", -5), ("com.apple.LocalAuthentication", -6), ("com.apple.LocalAuthentication", -7):
+                .localAuthenticationPasscodeNotSet(error)
+            // The key's data is invalid, or there is no such key.
+            case ("CryptoTokenKit", -3), ("CryptoTokenKit", -6), ("NSOSStatusErrorDomain", -25_300): .keyCorrupted(error)
+            default: .generalEncryptionError(OSStatus(truncatingIfNeeded: error.code), error, "The signature failed.")
+            }
+    }
+}
 
 /// An error of stored data. Data is never deleted because it is unreadable.
 public enum StorageError: Error, Equatable, Sendable {
@@ -146,9 +162,13 @@ public enum StorageError: Error, Equatable, Sendable {
     /// The next step for the user, in the user's language; `nil` if there is none.
     public var recoverySuggestion: String? { userText.suggestion?.text }
 
+    /// The device has not been unlocked since it started, so that the Keychain cannot be read.
+    static let deviceLocked = StorageError.generalStorageError(LocalFailure.deviceLocked)
+
     init(_ error: any Error) {
         self =
             switch error {
+            case let error as KeychainError where error.isLocked: .deviceLocked
             case let error as StorageError: error
             case let error as VaultError where error.code == .newerFormat: .storageMigrationError(error.message)
             case let error as VaultError: .generalStorageError(error.message)
@@ -170,6 +190,7 @@ extension StorageError: ClientError {
                 "A newer version of this app saved your accounts.",
                 de: "Ihre Konten wurden von einer neueren Version dieser App gespeichert.",
                 next: .updateApp)
+        case .generalStorageError(LocalFailure.deviceLocked): .deviceLocked
         case .sqliteError, .generalStorageError: .dataUnreadable
         }
     }

@@ -1,27 +1,41 @@
-#if canImport(Security)
-internal import Crypto
+internal import AuthFoundation
 internal import Dispatch
 public import Foundation
-internal import Security
 
-#if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-internal import LocalAuthentication
+#if canImport(Security)
+internal import Security
 #endif
 
-/// A store of private keys in the Secure Enclave, or in the Keychain of a device without a Secure Enclave; the default on Apple platforms.
-/// Safe from any thread. The system itself verifies the user when a guarded key signs; a ``UserVerifier`` is not used. Keys are available
-/// after the first unlock since the device started, and never leave the device.
+/// A store of private keys in the Secure Enclave, or in the Keychain of a device without a Secure Enclave (simulators, old Macs); the
+/// default on Apple platforms. Apps create it on Apple's systems only. Safe from any thread. The system itself verifies the user when a
+/// guarded key signs; a ``UserVerifier`` is not used.
+///
+/// Without a Secure Enclave, the Keychain stores and encrypts the private keys, and the server is told that software holds them.
+///
+/// Keys are available after the first unlock since the device started. Before, each call throws a ``StorageError``, and no key is reported
+/// as missing. Keys never leave the device. After a restore to another device, a key is missing, or it is present and
+/// cannot sign; both are ``SecurityError/keyCorrupted(_:)``, and the user must enroll again. A guarded key of the current biometrics is
+/// also lost when the user changes the biometrics.
 public struct KeychainDeviceKeyStore: DeviceKeyStore {
+    private let keychain: any DeviceKeychain
     private let group: String?
 
+    #if canImport(Security)
     /// Creates a store.
-    /// - Parameter group: The keychain group that the app and its extensions share; `nil` for the app's own.
+    /// - Parameter group: The keychain group that the app and its extensions share; `nil` for the app's own. Keys that were created with
+    ///   another group stay usable while the app has access to that group.
     public init(group: String?) {
+        self.init(SystemDeviceKeychain(), group: group)
+    }
+    #endif
+
+    init(_ keychain: any DeviceKeychain, group: String?) {
+        self.keychain = keychain
         self.group = group
     }
 
     /// Whether the device has a Secure Enclave.
-    public var isHardwareBacked: Bool { SecureEnclave.isAvailable }
+    public var isHardwareBacked: Bool { keychain.hasEnclave }
 
     /// Creates a key that signs without user verification.
     public func makeKey(tag: String) throws -> DevicePublicKey { try makeKey(tag: tag, flags: []) }
@@ -33,152 +47,110 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
     }
 
     private func makeKey(tag: String, flags: SecAccessControlCreateFlags) throws -> DevicePublicKey {
-        var flags = flags
-        if isHardwareBacked { flags.insert(.privateKeyUsage) }
-        var failure: Unmanaged<CFError>?
-        guard
-            let access = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, flags, &failure)
-        else { throw Self.failed("The access control could not be made", failure) }
-        var privateAttributes: [String: Any] = [
-            kSecAttrIsPermanent as String: true, kSecAttrApplicationTag as String: Data(tag.utf8), kSecAttrAccessControl as String: access,
-        ]
-        privateAttributes[kSecAttrAccessGroup as String] = group
-        var attributes: [String: Any] = [
-            kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits as String: 256,
-            kSecPrivateKeyAttrs as String: privateAttributes,
-        ]
-        if isHardwareBacked { attributes[kSecAttrTokenID as String] = kSecAttrTokenIDSecureEnclave }
-        #if os(macOS)
-        attributes[kSecUseDataProtectionKeychain as String] = true
-        #endif
-        guard let key = SecKeyCreateRandomKey(attributes as CFDictionary, &failure) else {
-            throw Self.failed("The key could not be made", failure)
+        let key: any DeviceKeychainKey
+        do {
+            key = try keychain.makeKey(tag: tag, group: group, flags: flags.union(usage))
+        } catch let error as NSError {
+            switch OSStatus(truncatingIfNeeded: error.code) {
+            case KeychainStatus.interactionNotAllowed: throw StorageError.deviceLocked
+            case KeychainStatus.missingEntitlement: throw StorageError.missingAppGroupEntitlement
+            case let code: throw SecurityError.keyGenFailed(code, "The key could not be made: \(error.localizedDescription)")
+            }
         }
-        guard let publicKey = Self.publicKey(of: key) else { throw SecurityError.jwkError("The new key has no public part.") }
+        guard let publicKey = key.publicKey else {
+            // Nothing refers to the key.
+            _ = keychain.delete(tag)
+            throw SecurityError.jwkError("The new key has no public part.")
+        }
         return publicKey
     }
 
-    private static func failed(_ text: String, _ failure: Unmanaged<CFError>?) -> SecurityError {
-        let error = failure?.takeRetainedValue()
-        return .keyGenFailed(
-            error.map { OSStatus(truncatingIfNeeded: CFErrorGetCode($0)) } ?? errSecInternalError,
-            "\(text): \(error.map { ($0 as any Error).localizedDescription } ?? "the system did not say why")")
-    }
+    /// The flag that the Secure Enclave requires.
+    private var usage: SecAccessControlCreateFlags { keychain.hasEnclave ? .privateKeyUsage : [] }
 
     /// Returns the public key without user verification; `nil` if the key does not exist or the system has invalidated it.
     public func publicKey(tag: String) throws -> DevicePublicKey? {
-        #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-        let context = LAContext()
-        context.interactionNotAllowed = true
-        guard let key = try find(tag, context: context) else { return nil }
+        guard let key = try find(tag, prompt: .forbidden) else { return nil }
         // An invalidated key can be found but cannot sign. Any other error, such as a missing user verification, means that the key is
         // valid.
-        do {
-            _ = try Self.signature(of: Data(), with: key)
-        } catch SecurityError.keyCorrupted {
-            return nil
-        } catch {}
-        #else
-        guard let key = try find(tag, context: nil) else { return nil }
-        #endif
-        return Self.publicKey(of: key)
+        do { _ = try key.signature(for: Self.trial) } catch {
+            if case .keyCorrupted = SecurityError(signing: error as NSError) { return nil }
+        }
+        return key.publicKey
     }
 
     /// Signs with a key that needs no user verification.
     public func sign(_ message: Data, tag: String) throws -> Data {
-        guard let key = try find(tag, context: nil) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
-        return try Self.signature(of: message, with: key)
+        guard let key = try find(tag, prompt: .standard) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
+        do { return try key.signature(for: message) } catch { throw reason(for: error as NSError, tag: tag) }
     }
+
+    /// Returns the error to report after a key without user verification could not sign. Apple documents no codes for a key of another
+    /// Secure Enclave. Therefore a new key is tried: if that one works, the failed key is lost, otherwise the error can be temporary.
+    private func reason(for error: NSError, tag: String) -> any Error {
+        if error.isLockedDevice { return StorageError.deviceLocked }
+        if let other = try? keychain.makeKey(tag: nil, group: nil, flags: usage), (try? other.signature(for: Self.trial)) != nil {
+            return SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag))
+        }
+        return SecurityError.generalEncryptionError(OSStatus(truncatingIfNeeded: error.code), error, "The signature failed.")
+    }
+
+    /// A message whose signature shows that a key works.
+    private static let trial = Data("trial".utf8)
 
     /// Signs with a guarded key; the system verifies the user.
     public func sign(
         guardedTag tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?,
         message: @Sendable (UserVerification.Method) throws -> Data
     ) async throws -> (message: Data, signature: Data) {
-        #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-        let message = try message(request.accessControlFlags.provenMethod(biometry: Self.biometry))
-        #else
-        let message = try message(request.accessControlFlags.provenMethod(biometry: .none))
-        #endif
+        let message = try message(request.accessControlFlags.provenMethod(biometry: keychain.biometry))
         // The system's call blocks until the user has responded, so it runs on a thread that may block.
         let signature = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
             DispatchQueue.global(qos: .userInitiated).async {
-                continuation.resume(with: Result { try sign(message, tag: tag, reason: request.reason) })
+                continuation.resume(with: Result { try signGuarded(message, tag: tag, reason: request.reason) })
             }
         }
         return (message, signature)
     }
 
-    private func sign(_ message: Data, tag: String, reason: String) throws -> Data {
-        #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-        let context = LAContext()
-        context.localizedReason = reason
-        #else
-        let context: Any? = nil
-        #endif
-        guard let key = try find(tag, context: context) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
-        return try Self.signature(of: message, with: key)
+    private func signGuarded(_ message: Data, tag: String, reason: String) throws -> Data {
+        guard let key = try find(tag, prompt: .reason(reason)) else {
+            throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag))
+        }
+        do { return try key.signature(for: message) } catch {
+            let failure = SecurityError(signing: error as NSError)
+            guard case .keyCorrupted = failure else { throw failure }
+            throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag))
+        }
     }
 
     /// Deletes a key permanently.
     public func deleteKey(tag: String) throws {
-        let status = SecItemDelete(query(tag) as CFDictionary)
-        guard status == errSecSuccess || status == errSecItemNotFound else {
-            throw StorageError.generalStorageError("The key \(tag) can't be deleted from the Keychain (\(status)).")
+        let status = keychain.delete(tag)
+        guard status != KeychainStatus.success, status != KeychainStatus.itemNotFound else { return }
+        throw Self.failure(status, "The key \(tag) can't be deleted from the Keychain")
+    }
+
+    private func find(_ tag: String, prompt: KeychainPrompt) throws -> (any DeviceKeychainKey)? {
+        switch keychain.find(tag, prompt: prompt) {
+        case .success(let key): return key
+        case .failure(let status) where status.code == KeychainStatus.itemNotFound: return nil
+        case .failure(let status): throw Self.failure(status.code, "The key \(tag) can't be read from the Keychain")
         }
     }
 
-    #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-    private static var biometry: UserVerification.Method {
-        let context = LAContext()
-        guard context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil) else { return .none }
-        switch context.biometryType {
-        case .faceID: return .face
-        case .touchID: return .fingerprint
-        default: return .none
+    private static func failure(_ code: OSStatus, _ text: String) -> StorageError {
+        switch code {
+        case KeychainStatus.interactionNotAllowed: .deviceLocked
+        case KeychainStatus.missingEntitlement: .missingAppGroupEntitlement
+        default: .generalStorageError("\(text) (\(code)).")
         }
-    }
-    #endif
-
-    private func query(_ tag: String) -> [String: Any] {
-        var query: [String: Any] = [
-            kSecClass as String: kSecClassKey, kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
-            kSecAttrApplicationTag as String: Data(tag.utf8),
-        ]
-        query[kSecAttrAccessGroup as String] = group
-        #if os(macOS)
-        query[kSecUseDataProtectionKeychain as String] = true
-        #endif
-        return query
-    }
-
-    private func find(_ tag: String, context: Any?) throws -> SecKey? {
-        var query = query(tag)
-        query[kSecReturnRef as String] = true
-        query[kSecUseAuthenticationContext as String] = context
-        var item: CFTypeRef?
-        let status = SecItemCopyMatching(query as CFDictionary, &item)
-        if status == errSecItemNotFound { return nil }
-        guard status == errSecSuccess, let item, CFGetTypeID(item) == SecKeyGetTypeID() else {
-            throw StorageError.generalStorageError("The key \(tag) can't be read from the Keychain (\(status)).")
-        }
-        // The type is checked above because a Core Foundation type cannot be cast conditionally.
-        return unsafeDowncast(item, to: SecKey.self)
-    }
-
-    private static func publicKey(of key: SecKey) -> DevicePublicKey? {
-        guard let publicKey = SecKeyCopyPublicKey(key), let point = SecKeyCopyExternalRepresentation(publicKey, nil) as Data?,
-            point.count == 65
-        else { return nil }
-        return DevicePublicKey(rawRepresentation: point.dropFirst())
-    }
-
-    private static func signature(of message: Data, with key: SecKey) throws -> Data {
-        var failure: Unmanaged<CFError>?
-        guard let encoded = SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message as CFData, &failure) as Data? else {
-            throw SecurityError.create(with: failure)
-        }
-        return try P256.Signing.ECDSASignature(derRepresentation: encoded).rawRepresentation
     }
 }
-#endif
+
+extension NSError {
+    /// Whether the device has not been unlocked since it started.
+    fileprivate var isLockedDevice: Bool {
+        domain == "NSOSStatusErrorDomain" && code == Int(KeychainStatus.interactionNotAllowed)
+    }
+}

@@ -68,6 +68,9 @@ final class EnrollmentStore: Sendable {
         return failures
     }
 
+    /// Removes the enrollments that can never be read again, because their key stayed on another device. Returns whether there were any.
+    func removeLost() throws -> Bool { try folder.removeLost([.enrollment, .device, .policy, .challengeKeys]) }
+
     /// Returns the tags that no stored entry uses. Throws if an entry cannot be read.
     func unnamed(among tags: [String]) throws -> [String] {
         let (records, unreadable) = try enrollments()

@@ -50,12 +50,13 @@ struct EntryFolder: Sendable {
     }
 
     private func key() throws -> VaultKey {
-        guard let key = try keySource.key(in: folder) else { throw Self.keyMissing(folder) }
+        guard let key = try keySource.key(in: folder) else { throw try keyMissing() }
         return key
     }
 
-    private static func keyMissing(_ folder: VaultFolder) -> StorageError {
-        .generalStorageError(
+    private func keyMissing() throws -> StorageError {
+        if try keySource.isLossFinal() { return .itemNotFound }
+        return .generalStorageError(
             "The enrollments in \(folder.path) are sealed and their key is gone. Restore it, or delete the folder and enroll again.")
     }
 
@@ -89,9 +90,22 @@ struct EntryFolder: Sendable {
         if let key = try keySource.key(in: folder) { return key }
         // A new key would make the existing entries permanently unreadable.
         for kind in SealedEntry.Kind.allCases where try !folder.names(beginning: kind.rawValue + "-", ending: ".json").isEmpty {
-            throw Self.keyMissing(folder)
+            throw try keyMissing()
         }
         return try keySource.makeKey(in: folder)
+    }
+
+    /// Removes the entries of these kinds if their key is lost for good, such as after a restore to another device. Otherwise they would
+    /// prevent every new enrollment. Returns whether there were any.
+    func removeLost(_ kinds: [SealedEntry.Kind]) throws -> Bool {
+        guard try keySource.key(in: folder) == nil, try keySource.isLossFinal() else { return false }
+        return try folder.locked(timeout: Self.lockTimeout, sweeping: { _ in false }) {
+            // Another process may have enrolled meanwhile.
+            guard try keySource.key(in: folder) == nil else { return false }
+            let names = try kinds.flatMap { try folder.names(beginning: $0.rawValue + "-", ending: ".json") }
+            for name in names { try folder.remove(name) }
+            return !names.isEmpty
+        }
     }
 }
 
@@ -133,6 +147,8 @@ protocol StoreKeySource: Sendable {
     func key(in folder: VaultFolder) throws -> VaultKey?
     /// Creates the key. The caller must hold the folder's lock and have found no key.
     func makeKey(in folder: VaultFolder) throws -> VaultKey
+    /// Whether a missing key can never return, so that what it sealed can never be read again.
+    func isLossFinal() throws -> Bool
 }
 
 /// A source that stores the key in a file of mode 0600 in the same folder, as 32 bytes in Base64.
@@ -147,6 +163,9 @@ struct StoreKeyFile: StoreKeySource {
     }
 
     func makeKey(in folder: VaultFolder) throws -> VaultKey { try VaultKey.makeStored(in: folder) }
+
+    /// The user can restore the file from a backup.
+    func isLossFinal() -> Bool { false }
 }
 
 enum StorageLocation {

@@ -1,7 +1,5 @@
-#if canImport(Security)
 internal import AuthFoundation
 internal import Foundation
-internal import Security
 
 /// The Keychain item with the key that seals the stored enrollments. The key is available after the first unlock and never leaves the
 /// device.
@@ -10,33 +8,56 @@ struct KeychainStoreKey: StoreKeySource {
     private static let account = "enrollments"
     private static let service = "CountersignDeviceAuthenticator"
 
+    let keychain: any KeychainAccess
     let group: String?
 
     func key(in folder: VaultFolder) throws -> VaultKey? {
-        do {
-            let item = try Keychain.Search(account: Self.account, service: Self.service, accessGroup: group).get()
-            guard item.value.count == 32 else {
+        switch keychain.read(query(group), prompt: nil, context: nil) {
+        case .success(let item):
+            guard let value = item.value, value.count == 32 else {
                 throw StorageError.generalStorageError("The Keychain holds no key for \(folder.path). Delete the folder and enroll again.")
             }
-            return try VaultKey(rawValue: item.value)
-        } catch KeychainError.notFound {
-            return nil
-        } catch KeychainError.cannotGet(code: errSecMissingEntitlement) {
-            throw StorageError.missingAppGroupEntitlement
+            return try VaultKey(rawValue: value)
+        case .failure(let status) where status.code == KeychainStatus.itemNotFound: return nil
+        case .failure(let status): throw Self.failure(KeychainError.cannotGet(code: status.code))
         }
     }
 
     func makeKey(in folder: VaultFolder) throws -> VaultKey {
         let key = VaultKey.generate()
-        let item = Keychain.Item(
-            account: Self.account, service: Self.service, accessibility: .afterFirstUnlockThisDeviceOnly, accessGroup: group,
-            value: key.rawValue)
-        do {
-            try item.save()
-        } catch KeychainError.cannotSave(code: errSecMissingEntitlement) {
-            throw StorageError.missingAppGroupEntitlement
+        let item = KeychainRecord(
+            service: Self.service, account: Self.account, accessGroup: group,
+            protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly), value: key.rawValue)
+        switch keychain.add(item, context: nil) {
+        case KeychainStatus.success: return key
+        case KeychainStatus.duplicateItem:
+            // An authenticator with another folder and the same group has created the key meanwhile. Its entries need that key.
+            guard let stored = try self.key(in: folder) else { throw StorageError.itemNotFound }
+            return stored
+        case let status: throw Self.failure(KeychainError.cannotSave(code: status))
         }
-        return key
+    }
+
+    /// The key never leaves the device, so a missing key does not come back. A key in another group belongs to an earlier configuration of
+    /// the app, which may come back.
+    func isLossFinal() throws -> Bool {
+        switch keychain.list(query(nil)) {
+        case .success(let items): return items.isEmpty
+        case .failure(let status) where status.code == KeychainStatus.itemNotFound: return true
+        case .failure(let status): throw Self.failure(KeychainError.cannotList(code: status.code))
+        }
+    }
+
+    private func query(_ group: String?) -> KeychainQuery {
+        KeychainQuery(service: Self.service, account: Self.account, accessGroup: group)
+    }
+
+    private static func failure(_ error: KeychainError) -> StorageError {
+        switch error {
+        case .cannotGet(code: KeychainStatus.missingEntitlement), .cannotSave(code: KeychainStatus.missingEntitlement),
+            .cannotList(code: KeychainStatus.missingEntitlement):
+            .missingAppGroupEntitlement
+        default: StorageError(error)
+        }
     }
 }
-#endif

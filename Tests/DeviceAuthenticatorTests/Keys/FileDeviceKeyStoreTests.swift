@@ -122,4 +122,6 @@ private struct WatchedKeySource: StoreKeySource {
     }
 
     func makeKey(in folder: VaultFolder) throws -> VaultKey { try StoreKeyFile().makeKey(in: folder) }
+
+    func isLossFinal() -> Bool { false }
 }

@@ -1,9 +1,9 @@
 #if canImport(Security)
-import Foundation
+package import Foundation
 import Security
 
 /// The Keychain of the device.
-struct SystemKeychain: KeychainAccess {
+package struct SystemKeychain: KeychainAccess {
     #if os(macOS)
     /// Whether this is the file-based Keychain of macOS, in which other SDKs store. It has no access groups and is not synchronized.
     var isFileBased = false
@@ -12,7 +12,13 @@ struct SystemKeychain: KeychainAccess {
     /// The description of items with access control. Every item has an access control object, so the object does not tell.
     private static let protectedKind = "protected token"
 
-    func add(_ item: KeychainRecord, context: (any TokenAuthenticationContext)?) -> OSStatus {
+    package init() {}
+
+    #if os(macOS)
+    init(isFileBased: Bool) { self.isFileBased = isFileBased }
+    #endif
+
+    package func add(_ item: KeychainRecord, context: (any TokenAuthenticationContext)?) -> OSStatus {
         do {
             var attributes = try Self.item(item).attributes
             attributes[kSecUseAuthenticationContext as String] = Self.authentication(context)
@@ -22,7 +28,7 @@ struct SystemKeychain: KeychainAccess {
         }
     }
 
-    func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus> {
+    package func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus> {
         var attributes = attributes(query)
         attributes[kSecMatchLimit as String] = kSecMatchLimitAll
         attributes[kSecReturnAttributes as String] = true
@@ -33,7 +39,7 @@ struct SystemKeychain: KeychainAccess {
         return .success(items.compactMap(Self.record))
     }
 
-    func read(
+    package func read(
         _ query: KeychainQuery, prompt: String?, context: (any TokenAuthenticationContext)?
     ) -> Result<KeychainRecord, KeychainStatus> {
         var attributes = attributes(query)
@@ -48,7 +54,7 @@ struct SystemKeychain: KeychainAccess {
         return .success(item)
     }
 
-    func update(_ query: KeychainQuery, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)?) -> OSStatus {
+    package func update(_ query: KeychainQuery, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)?) -> OSStatus {
         var attributes = attributes(query)
         attributes[kSecUseAuthenticationContext as String] = Self.authentication(context)
         var values: [String: Any] = [:]
@@ -68,7 +74,7 @@ struct SystemKeychain: KeychainAccess {
         return SecItemUpdate(attributes as CFDictionary, values as CFDictionary)
     }
 
-    func delete(_ query: KeychainQuery) -> OSStatus { SecItemDelete(attributes(query) as CFDictionary) }
+    package func delete(_ query: KeychainQuery) -> OSStatus { SecItemDelete(attributes(query) as CFDictionary) }
 
     // MARK: - Attributes
 
