@@ -104,12 +104,12 @@ public final class PlainListener: Sendable {
     }
 
     #if canImport(Glibc)
-    private static let noSignal = Int32(MSG_NOSIGNAL)
+    static let noSignal = Int32(MSG_NOSIGNAL)
     #else
-    private static let noSignal: Int32 = 0
+    static let noSignal: Int32 = 0
     #endif
 
-    private static func read(_ connection: Int32) -> Request? {
+    static func read(_ connection: Int32) -> Request? {
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var bytes: [UInt8] = []

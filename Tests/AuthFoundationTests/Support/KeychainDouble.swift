@@ -3,14 +3,14 @@ import Foundation
 
 /// The Keychain of a device, in memory, with the behavior that Apple documents (Keychain Services; Apple Platform Security, "Keychain data
 /// protection"): primary keys, access groups, protection classes and the lock state, access control with a prompt, and passcodes. Several
-/// apps of the device can use it, each through an ``App``.
+/// apps of the device can use it, each through an ``App``. With a ``KeychainFile``, the apps can be separate processes.
 final class KeychainDouble: Sendable {
     enum Lock { case beforeFirstUnlock, locked, unlocked }
 
     /// The answer of the user to a prompt.
     enum Answer { case approves, cancels, fails }
 
-    fileprivate struct Item {
+    struct Item {
         var record: KeychainRecord
         var group: String
     }
@@ -29,8 +29,24 @@ final class KeychainDouble: Sendable {
 
     private let state = Locked(State())
     private let clock: any OAuth2Clock
+    private let file: KeychainFile?
 
-    init(clock: any OAuth2Clock = DeviceClock()) { self.clock = clock }
+    init(clock: any OAuth2Clock = DeviceClock(), file: KeychainFile? = nil) {
+        self.clock = clock
+        self.file = file
+    }
+
+    /// Runs a function on the state. No other process changes the file meanwhile.
+    private func withState<Result>(_ body: (inout State) -> Result) -> Result {
+        guard let file else { return state.withLock(body) }
+        return file.change { items, changes in
+            state.withLock { state in
+                (state.items, state.changes) = (items, changes)
+                defer { (items, changes) = (state.items, state.changes) }
+                return body(&state)
+            }
+        }
+    }
 
     var lock: Lock {
         get { state.withLock { $0.lock } }
@@ -51,11 +67,11 @@ final class KeychainDouble: Sendable {
     var prompts: [String] { state.withLock { $0.prompts } }
 
     /// The groups of the items of a service.
-    func groups(of service: String) -> [String] { state.withLock { $0.items.filter { $0.record.service == service }.map(\.group) } }
+    func groups(of service: String) -> [String] { withState { $0.items.filter { $0.record.service == service }.map(\.group) } }
 
     /// The stored items of a service.
     func records(of service: String) -> [KeychainRecord] {
-        state.withLock { $0.items.filter { $0.record.service == service }.map(\.record) }
+        withState { $0.items.filter { $0.record.service == service }.map(\.record) }
     }
 
     /// Runs a function once, right before the next change of an item.
@@ -63,12 +79,12 @@ final class KeychainDouble: Sendable {
 
     /// Removes the device's passcode, and with it the items that need one.
     func removePasscode() {
-        state.withLock { $0.items.removeAll { $0.record.protection.accessibility == .whenPasswordSetThisDeviceOnly } }
+        withState { $0.items.removeAll { $0.record.protection.accessibility == .whenPasswordSetThisDeviceOnly } }
     }
 
     /// Restores the items on another device, which lacks the items of this device only.
     func moveToNewDevice() {
-        state.withLock { state in
+        withState { state in
             state.items.removeAll { item in
                 switch item.record.protection.accessibility {
                 case .unlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .whenPasswordSetThisDeviceOnly, .alwaysThisDeviceOnly: true
@@ -96,7 +112,7 @@ final class KeychainDouble: Sendable {
 
         func add(_ item: KeychainRecord, context: (any TokenAuthenticationContext)?) -> OSStatus {
             device.runRace()
-            return device.state.withLock { state in
+            return device.withState { state in
                 let group = item.accessGroup ?? groups[0]
                 guard groups.contains(group) else { return Status.missingEntitlement }
                 let isTaken = state.items.contains {
@@ -111,7 +127,7 @@ final class KeychainDouble: Sendable {
         }
 
         func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus> {
-            device.state.withLock { state in
+            device.withState { state in
                 let found = state.indices(query, groups)
                 guard !found.isEmpty else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
                 // The attributes are encrypted with a key of the item's class, and one unreadable item fails the whole list.
@@ -130,7 +146,7 @@ final class KeychainDouble: Sendable {
         func read(
             _ query: KeychainQuery, prompt: String?, context: (any TokenAuthenticationContext)?
         ) -> Result<KeychainRecord, KeychainStatus> {
-            device.state.withLock { state in
+            device.withState { state in
                 guard let index = state.indices(query, groups).first else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
                 let record = state.record(index)
                 guard state.isReadable(record.protection) else { return .failure(KeychainStatus(KeychainStatus.interactionNotAllowed)) }
@@ -141,7 +157,7 @@ final class KeychainDouble: Sendable {
 
         func update(_ query: KeychainQuery, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)?) -> OSStatus {
             device.runRace()
-            return device.state.withLock { state in
+            return device.withState { state in
                 let found = state.indices(query, groups)
                 guard !found.isEmpty else { return KeychainStatus.itemNotFound }
                 for index in found {
@@ -160,9 +176,10 @@ final class KeychainDouble: Sendable {
 
         func delete(_ query: KeychainQuery) -> OSStatus {
             device.runRace()
-            return device.state.withLock { state in
+            return device.withState { state in
                 let found = state.indices(query, groups)
                 for index in found.reversed() { state.items.remove(at: index) }
+                state.changes += found.count
                 return found.isEmpty ? KeychainStatus.itemNotFound : KeychainStatus.success
             }
         }
