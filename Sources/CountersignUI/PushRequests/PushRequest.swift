@@ -63,7 +63,7 @@ public struct PushRequestOutcome: RawRepresentable, Hashable, Sendable {
 }
 
 /// A problem with requests, with a text from `SignInTexts.message(for:)`. Two problems are equal if their codes are equal.
-public struct PushRequestProblem: Error, Sendable, Equatable {
+public struct PushRequestProblem: Sendable, Equatable {
     /// The kind of a problem. Later versions may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.

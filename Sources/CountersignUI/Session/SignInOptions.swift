@@ -1,4 +1,4 @@
-internal import AuthFoundation
+public import AuthFoundation
 public import Foundation
 internal import OktaDirectAuth
 
@@ -77,16 +77,21 @@ public struct SignInOptions: Sendable {
     /// Whether the session refreshes its tokens before they expire. The default is `true`.
     public var refreshesAutomatically: Bool
 
+    /// The condition under which the user must unlock the session, such as with the face; `nil` for none. With a condition, the stored
+    /// session is locked when a ``SignInSession`` is created, which is at each launch of the app.
+    public var lockPolicy: Credential.LockPolicy?
+
     /// Creates options.
     public init(
         methods: [SignInMethod] = [.password, .passkey],
         secondFactors: [SignInFactor] = [.push, .passkey, .authenticatorCode, .recoveryCode], recoveryURL: URL? = nil,
-        refreshesAutomatically: Bool = true
+        refreshesAutomatically: Bool = true, lockPolicy: Credential.LockPolicy? = nil
     ) {
         self.methods = methods
         self.secondFactors = secondFactors
         self.recoveryURL = recoveryURL
         self.refreshesAutomatically = refreshesAutomatically
+        self.lockPolicy = lockPolicy
     }
 
     /// Returns the grant types that the server may use, so that it offers no factor without a screen.

@@ -4,7 +4,7 @@ internal import Foundation
 internal import OktaDirectAuth
 
 /// A problem that the screen shows, with a text from ``SignInTexts/message(for:)``. Two problems are equal if their codes are equal.
-public struct SignInProblem: Error, Sendable, Equatable {
+public struct SignInProblem: Sendable, Equatable {
     /// The kind of a problem. Later versions may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name of the code.
@@ -43,7 +43,9 @@ public struct SignInProblem: Error, Sendable, Equatable {
         public static let serverFailed = Code(rawValue: "serverFailed")
         /// The settings of the app or of its client at the server are wrong. ``SignInProblem/underlying`` says which.
         public static let misconfigured = Code(rawValue: "misconfigured")
-        /// The device is locked, or its storage cannot be used.
+        /// The user was not verified, so the session stays locked.
+        public static let notUnlocked = Code(rawValue: "notUnlocked")
+        /// The storage of the device cannot be used.
         public static let storageFailed = Code(rawValue: "storageFailed")
         /// Another failure; see ``SignInProblem/underlying``.
         public static let failed = Code(rawValue: "failed")
@@ -65,11 +67,18 @@ public struct SignInProblem: Error, Sendable, Equatable {
     public static func == (left: SignInProblem, right: SignInProblem) -> Bool { left.code == right.code }
 }
 
+/// The error of a step that ends with a problem of its own.
+struct SignInFailure: Error {
+    let problem: SignInProblem
+
+    init(_ code: SignInProblem.Code, underlying: (any Error)? = nil) { problem = SignInProblem(code, underlying: underlying) }
+}
+
 extension SignInProblem {
     /// Creates the problem of an error at a step; `nil` if the user cancelled a sheet.
     init?(_ error: any Error, at step: SignInStep.Kind) {
         switch error {
-        case let problem as SignInProblem: self = problem
+        case let failure as SignInFailure: self = failure.problem
         case PasskeyError.cancelled, BrowserSigninError.userCancelledLogin: return nil
         case PasskeyError.noPasskey: self.init(.noPasskey, underlying: error)
         case is PasskeyError: self.init(.passkeyFailed, underlying: error)

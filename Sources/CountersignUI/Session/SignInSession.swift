@@ -61,7 +61,9 @@ public final class SignInSession {
     @ObservationIgnored var windowSource: (@MainActor () -> BrowserSignin.WindowAnchor?)?
     /// The revocations of tokens that arrived too late.
     @ObservationIgnored let background = BackgroundWork()
-    @ObservationIgnored private var isLocked = false
+    /// Whether the storage cannot be read, because the device is locked.
+    @ObservationIgnored private var isDeviceLocked = false
+    @ObservationIgnored private var lockObserver: LockObserver?
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var expiry: Task<Void, Never>?
 
@@ -96,7 +98,10 @@ public final class SignInSession {
         self.connection = connection
         // Subscribes before the session is read, so that no change is missed.
         let events = Credential.events
+        lockObserver = LockObserver { [weak self] in self?.update() }
         reload()
+        if options.lockPolicy != nil { credential?.lock() }
+        update()
         following = Task { [weak self] in
             for await event in events {
                 guard let self else { return }
@@ -131,8 +136,29 @@ public final class SignInSession {
         update()
     }
 
-    /// Signs the user out: removes the tokens from this device, and revokes them. Without a network, the revocation is sent later. A
-    /// sign-in in progress is cancelled.
+    /// Unlocks the session after the user has proved their presence. If the device was locked, reads the session again. A no-op in other
+    /// states.
+    /// - Parameter verify: Verifies the user, and throws if that fails; `nil` for the device's biometrics or passcode, which tvOS and Linux
+    ///   do not have.
+    public func unlock(verifying verify: (@Sendable (_ prompt: String) async throws -> Void)? = nil) async {
+        guard state == .locked, !isBusy else { return }
+        guard let credential else { return await activate() }
+        problem = nil
+        isBusy = true
+        do {
+            try await credential.unlock(verifying: verify)
+            follow()
+        } catch is CancellationError {
+        } catch {
+            problem = SignInProblem(.notUnlocked, underlying: error)
+        }
+        isBusy = false
+        update()
+        await activate()
+    }
+
+    /// Signs the user out: removes the tokens from this device, and revokes them. Without a network, the revocation is sent later. The
+    /// tokens of a locked session are only removed, because they cannot be read. A sign-in in progress is cancelled.
     /// - Parameter endsBrowserSession: Whether the session of the browser ends as well, which shows the browser. Needs the method
     ///   ``SignInMethod/browser``.
     public func signOut(endsBrowserSession: Bool = false) async {
@@ -144,10 +170,12 @@ public final class SignInSession {
             let report = await browser.signOut(from: windowSource?(), credential: credential, ending: .session)
             if let failure = report.failure { problem = SignInProblem(failure, at: .browser) }
         }
-        // The tokens are removed even if the revocation fails, so only a failed removal is a problem.
-        do { try await credential.revoke() } catch  where Credential.allIDs.contains(credential.id) {
-            problem = SignInProblem(.storageFailed, underlying: error)
-        } catch {}
+        do {
+            if credential.isLocked { try credential.remove() } else { try await credential.revoke() }
+        } catch {
+            // The tokens are removed even if the revocation fails, so only a failed removal is a problem.
+            if Credential.allIDs.contains(credential.id) { problem = SignInProblem(.storageFailed, underlying: error) }
+        }
         isBusy = false
         reload()
     }
@@ -171,11 +199,11 @@ public final class SignInSession {
     /// Reads the default credential.
     func reload() {
         do {
-            isLocked = false
+            isDeviceLocked = false
             use(try Credential.loadDefault())
         } catch {
-            isLocked = (error as? KeychainError)?.isLocked == true
-            if !isLocked { problem = SignInProblem(.storageFailed, underlying: error) }
+            isDeviceLocked = (error as? KeychainError)?.isLocked == true
+            if !isDeviceLocked { problem = SignInProblem(.storageFailed, underlying: error) }
             use(nil)
         }
     }
@@ -183,16 +211,18 @@ public final class SignInSession {
     func use(_ credential: Credential?) {
         if self.credential !== credential {
             self.credential = credential
-            if options.refreshesAutomatically, credential?.token.refreshToken != nil { credential?.automaticRefresh = true }
-            watchExpiry()
+            if let policy = options.lockPolicy { credential?.lockPolicy = policy }
+            follow()
         }
         update()
     }
 
-    /// Without a refresh token, the session ends with the access token.
-    private func watchExpiry() {
+    /// Refreshes the tokens before they expire. Without a refresh token, the session ends with the access token.
+    private func follow() {
         expiry?.cancel()
-        guard let credential, credential.token.refreshToken == nil, let end = credential.token.expiresAt else { return }
+        guard let credential else { return }
+        if credential.token.refreshToken != nil { credential.automaticRefresh = options.refreshesAutomatically }
+        guard credential.token.refreshToken == nil, let end = credential.token.expiresAt else { return }
         let clock = credential.oauth2.clock
         expiry = Task { [weak self, now = credential.oauth2.now] in
             guard (try? await clock.sleep(for: end.timeIntervalSince(now))) != nil else { return }
@@ -217,7 +247,8 @@ public final class SignInSession {
     }
 
     private var storedState: SignInState {
-        guard let credential else { return isLocked ? .locked : .signedOut }
+        guard let credential else { return isDeviceLocked ? .locked : .signedOut }
+        if credential.isLocked { return .locked }
         switch credential.sessionState {
         case .active: return credential.isOver ? .expired : .signedIn
         case .ended: return .expired
@@ -232,4 +263,18 @@ extension Credential {
         guard token.refreshToken == nil, let end = token.expiresAt else { return false }
         return end <= oauth2.now
     }
+}
+
+/// Calls a function when a credential was locked or unlocked, as long as it lives.
+private final class LockObserver: Sendable {
+    // Safe because it is written once, and the center removes an observer on any thread.
+    private nonisolated(unsafe) let observer: any NSObjectProtocol
+
+    init(_ changed: @escaping @MainActor @Sendable () -> Void) {
+        observer = NotificationCenter.default.addObserver(forName: .credentialLockChanged, object: nil, queue: nil) { _ in
+            Task { @MainActor in changed() }
+        }
+    }
+
+    deinit { NotificationCenter.default.removeObserver(observer) }
 }

@@ -10,7 +10,7 @@ public enum SignInState: Sendable, Equatable {
     case signedIn
     /// A user is signed in, but the last refresh failed for a reason unrelated to the session, such as no network. The session is kept.
     case offline
-    /// The device is locked, so the stored session cannot be read. The user is still signed in.
+    /// The device or the session is locked. The user is still signed in; ``SignInSession/unlock(verifying:)`` continues.
     case locked
     /// The server ended the session, or it has expired. The user must sign in again.
     case expired

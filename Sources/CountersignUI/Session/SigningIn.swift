@@ -220,7 +220,7 @@ extension SignInSession {
             // The server has accepted the password.
             form.password = ""
             attempt.factors = usableFactors(context)
-            guard !attempt.factors.isEmpty else { throw SignInProblem(.unsupportedStep) }
+            guard !attempt.factors.isEmpty else { throw SignInFailure(.unsupportedStep) }
             guard let factor = attempt.onlyFactor else {
                 attempt.show(.factors)
                 return nil
@@ -238,7 +238,7 @@ extension SignInSession {
             guard !attempt.isInBackground else { return nil }
             attempt.show(.passkey)
             update()
-            guard let signer else { throw SignInProblem(.unsupportedStep) }
+            guard let signer else { throw SignInFailure(.unsupportedStep) }
             attempt.isSigning = true
             defer { attempt.isSigning = false }
             let response = try await signer(context.request)
@@ -299,7 +299,7 @@ extension SignInSession {
             if let earlier, earlier.id != credential.id { try? earlier.remove() }
         } catch {
             discard(token, of: attempt.client)
-            throw SignInProblem(.storageFailed, underlying: error)
+            throw SignInFailure(.storageFailed, underlying: error)
         }
     }
 

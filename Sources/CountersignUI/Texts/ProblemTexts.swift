@@ -34,6 +34,8 @@ extension SignInTexts {
         public var serverFailed: String
         /// The app or the server is set up wrongly.
         public var misconfigured: String
+        /// The user was not verified, so the session stays locked.
+        public var notUnlocked: String
         /// The storage of the device cannot be used.
         public var storageFailed: String
         /// Another failure.
@@ -115,6 +117,10 @@ extension SignInTexts {
                 LocalizedText(
                     "This app is not set up correctly. Contact its support.",
                     de: "Diese App ist nicht richtig eingerichtet. Wenden Sie sich an den Support der App."))
+            notUnlocked = text(
+                "problems.notUnlocked",
+                LocalizedText(
+                    "You could not be verified. Try again.", de: "Sie konnten nicht verifiziert werden. Versuchen Sie es erneut."))
             storageFailed = text(
                 "problems.storageFailed",
                 LocalizedText(
@@ -145,6 +151,7 @@ extension SignInTexts {
         case .offline: problems.offline
         case .serverFailed: problems.serverFailed
         case .misconfigured: problems.misconfigured
+        case .notUnlocked: problems.notUnlocked
         case .storageFailed: problems.storageFailed
         default: problems.failed
         }

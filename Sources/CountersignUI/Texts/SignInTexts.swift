@@ -93,15 +93,17 @@ public struct SignInTexts: Sendable, Hashable {
     public var browserTitle: String
     /// The instruction while the browser is open.
     public var browserMessage: String
-    /// The title while the device is locked.
+    /// The title while the device or the session is locked.
     public var lockedTitle: String
-    /// The instruction while the device is locked.
+    /// The instruction while the device or the session is locked.
     public var lockedMessage: String
+    /// The button that unlocks the session.
+    public var unlock: String
+    /// The button that signs out of a locked session.
+    public var signOut: String
 
     // MARK: Buttons of several screens
 
-    /// The button that repeats an action.
-    public var tryAgain: String
     /// The button that leads to the list of second factors.
     public var tryAnotherWay: String
     /// The button that ends the sign-in.
@@ -186,10 +188,10 @@ public struct SignInTexts: Sendable, Hashable {
         browserTitle = text("browserTitle", LocalizedText("Continue in the browser", de: "Im Browser fortfahren"))
         browserMessage = text(
             "browserMessage", LocalizedText("Sign in on the page that has opened.", de: "Melden Sie sich auf der geöffneten Seite an."))
-        lockedTitle = text("lockedTitle", LocalizedText("Device locked", de: "Gerät gesperrt"))
-        lockedMessage = text(
-            "lockedMessage", LocalizedText("Unlock this device to continue.", de: "Entsperren Sie das Gerät, um fortzufahren."))
-        tryAgain = text("tryAgain", LocalizedText("Try again", de: "Erneut versuchen"))
+        lockedTitle = text("lockedTitle", LocalizedText("Locked", de: "Gesperrt"))
+        lockedMessage = text("lockedMessage", LocalizedText("Unlock to continue.", de: "Entsperren Sie, um fortzufahren."))
+        unlock = text("unlock", LocalizedText("Unlock", de: "Entsperren"))
+        signOut = text("signOut", LocalizedText("Sign out", de: "Abmelden"))
         tryAnotherWay = text("tryAnotherWay", LocalizedText("Try another way", de: "Andere Methode wählen"))
         cancel = text("cancel", LocalizedText("Cancel", de: "Abbrechen"))
         problems = Problems(text)

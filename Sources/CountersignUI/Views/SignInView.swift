@@ -48,7 +48,12 @@ private struct SignInContent: View {
         VStack(spacing: 16) {
             if let problem = session.problem { ProblemLabel(text: texts.message(for: problem)) }
             if session.state == .locked {
-                MainButton(texts.tryAgain) { Task { await session.activate() } }
+                MainButton(texts.unlock, isBusy: session.isBusy) { Task { await session.unlock() } }
+                    .disabled(session.isBusy)
+                if session.credential != nil {
+                    Button(texts.signOut, role: .destructive) { Task { await session.signOut() } }
+                        .disabled(session.isBusy)
+                }
             } else {
                 step
             }

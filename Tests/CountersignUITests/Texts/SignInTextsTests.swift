@@ -103,7 +103,8 @@ struct SignInTextsTests {
         let texts = SignInTexts(languageCode: "en")
         let codes: [SignInProblem.Code] = [
             .wrongCredentials, .wrongCode, .tooManyAttempts, .denied, .notAnswered, .notAllowed, .factorUnavailable, .tooLate, .noPasskey,
-            .passkeyFailed, .browserFailed, .unsupportedStep, .offline, .serverFailed, .misconfigured, .storageFailed, .failed,
+            .passkeyFailed, .browserFailed, .unsupportedStep, .offline, .serverFailed, .misconfigured, .notUnlocked, .storageFailed,
+            .failed,
         ]
         let messages = codes.map { texts.message(for: SignInProblem($0)) }
         #expect(Set(messages).count == codes.count)
@@ -126,6 +127,6 @@ struct SignInTextsTests {
         #expect(texts.message(of: SignInStep(.credentials)) == nil && texts.title(of: SignInStep(.credentials)) == "Sign in")
         let factors = SignInOptions(secondFactors: [.push, .passkey, .authenticatorCode, .textMessage, .call, .recoveryCode]).secondFactors
         #expect(Set(factors.map(texts.name(of:))).count == factors.count)
-        #expect(texts.title(of: .locked) == "Device locked")
+        #expect(texts.title(of: .locked) == "Locked")
     }
 }

@@ -1,0 +1,78 @@
+import AuthFoundation
+import CountersignSandbox
+import CountersignUI
+import Testing
+
+@Suite("Locked sessions of an app")
+@MainActor
+struct LockTests {
+    private struct WrongFace: Error {}
+
+    private static let options = SignInOptions(lockPolicy: Credential.LockPolicy(backgroundLimit: 60))
+
+    /// Runs a test with a session that was restored and is locked.
+    private func play(_ body: @MainActor (SignInVisit, SignInSession) async throws -> Void) async throws {
+        try await SignInVisit.play(options: Self.options) { visit in
+            await visit.signIn()
+            #expect(visit.session.state == .signedIn, "The user has just signed in.")
+            try await body(visit, SignInSession(client: visit.sandbox.client(), options: Self.options))
+        }
+    }
+
+    @Test("With a lock policy, the next launch starts locked, and unlocking shows the signed-in user")
+    func unlocks() async throws {
+        try await play { visit, again in
+            #expect(again.state == .locked && !again.isSignedIn && !again.canSubmit)
+            #expect(again.credential?.isLocked == true && again.displayName == "Jane Doe")
+            #expect(await eventually { visit.session.state == .locked }, "It is the same credential.")
+            await again.unlock { _ in }
+            #expect(again.state == .signedIn && again.problem == nil && !again.isBusy)
+            #expect(await eventually { visit.session.state == .signedIn })
+        }
+    }
+
+    @Test("A user who is not verified stays locked, and can try again")
+    func wrongFace() async throws {
+        try await play { _, again in
+            await again.unlock { _ in throw WrongFace() }
+            #expect(again.state == .locked && again.problem?.code == .notUnlocked && !again.isBusy)
+            await again.unlock { _ in }
+            #expect(again.state == .signedIn && again.problem == nil)
+        }
+    }
+
+    @Test("A user who cancels the verification stays locked, without an error")
+    func cancelled() async throws {
+        try await play { _, again in
+            await again.unlock { _ in throw CancellationError() }
+            #expect(again.state == .locked && again.problem == nil)
+        }
+    }
+
+    @Test("A locked session can be signed out, which removes its tokens")
+    func signOut() async throws {
+        try await play { _, again in
+            await again.signOut()
+            #expect(again.state == .signedOut && again.problem == nil && Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test("A session that the app locks is locked at once")
+    func lockedByApp() async throws {
+        try await SignInVisit.play { visit in
+            await visit.signIn()
+            visit.session.credential?.lock()
+            #expect(await eventually { visit.session.state == .locked })
+            await visit.session.unlock { _ in }
+            #expect(visit.session.state == .signedIn)
+        }
+    }
+
+    @Test("Unlocking a session that is not locked changes nothing")
+    func notLocked() async throws {
+        try await SignInVisit.play { visit in
+            await visit.session.unlock { _ in throw WrongFace() }
+            #expect(visit.session.state == .signedOut && visit.session.problem == nil)
+        }
+    }
+}
