@@ -410,7 +410,7 @@ let package = Package(
         .testTarget(
             name: "GuideTests",
             dependencies: [
-                "AuthorizationServer", "CountersignSandbox", "OktaAuthSdk", "TestSupport", "countersign",
+                "AuthorizationServer", "CountersignSandbox", "CountersignUI", "OktaAuthSdk", "TestSupport", "countersign",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict),

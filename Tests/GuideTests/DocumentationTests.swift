@@ -85,6 +85,17 @@ struct DocumentationTests {
         #expect(isApp)
     }
 
+    @Test("The README's app with ready screens has at most 25 lines, and equals the example that is compiled")
+    func readyScreens() throws {
+        let readme = try #require(Guide.all.first { $0.name == "README" })
+        let shown = try #require(readme.blocks.first { $0.text.contains("signInRequired") }).text
+        let lines = try text("Examples/SignInApp/SignInApp.swift").split(separator: "\n", omittingEmptySubsequences: false)
+        // Without the condition for systems that have SwiftUI.
+        let compiled = lines.filter { !$0.hasPrefix("#") }.joined(separator: "\n")
+        #expect(shown == compiled)
+        #expect(shown.split(separator: "\n", omittingEmptySubsequences: false).dropLast().count <= 25)
+    }
+
     @Test("The CI workflow in the guide about tests installs countersign before starting the sandbox")
     func workflow() throws {
         let guide = try #require(Guide.all.first { $0.name == "TestWithTheSandbox" })

@@ -84,8 +84,13 @@ struct GuideTests {
         "UseTheCommandLine, not run: it opens a browser",
         "UseTheCommandLine, not run: it waits for a browser",
         "UseTheCommandLine, not run: the sandbox's classic API offers no passkey",
+        "AddASignInScreen, only parsed: SwiftUI is there on Apple's systems only",
+        "AddASignInScreen, only parsed: SwiftUI is there on Apple's systems only",
+        "AddASignInScreen, only parsed: SwiftUI is there on Apple's systems only",
         "AddPasskeys, only parsed: AuthenticationServices is there on Apple's systems only",
         "AddPush, only parsed: SwiftUI is there on Apple's systems only",
+        "CountersignUI, only parsed: SwiftUI is there on Apple's systems only",
+        "README, only parsed: SwiftUI is there on Apple's systems only",
         "SignInWithAPassword, only parsed: SwiftUI is there on Apple's systems only",
         "SignInWithAPassword, only parsed: SwiftUI is there on Apple's systems only",
     ]

@@ -19,7 +19,7 @@ struct ReferenceTests {
         "Every public symbol of each module is documented",
         arguments: [
             "JOSE", "JSON", "CommonSupport", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator",
-            "OktaAuthSdk", "QRCode", "Delivery", "AuthorizationServer", "ResourceServer", "CountersignSandbox",
+            "CountersignUI", "OktaAuthSdk", "QRCode", "Delivery", "AuthorizationServer", "ResourceServer", "CountersignSandbox",
         ])
     func symbols(of module: String) async throws {
         let folder = TemporaryFolder()
