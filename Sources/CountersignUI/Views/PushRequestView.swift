@@ -3,7 +3,7 @@ internal import AuthFoundation
 internal import Foundation
 public import SwiftUI
 
-/// The pending requests of an authenticator app: what is asked, who asks, and the buttons that approve and deny. It shows a
+/// The pending requests of an authenticator app: the question, its details, and the buttons that approve and deny. It shows a
 /// ``PushRequestModel``, and asks for requests whenever the app becomes active.
 ///
 /// ```swift
