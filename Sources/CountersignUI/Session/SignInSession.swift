@@ -63,6 +63,7 @@ public final class SignInSession {
     @ObservationIgnored let background = BackgroundWork()
     /// Whether the storage cannot be read, because the device is locked.
     @ObservationIgnored private var isDeviceLocked = false
+    @ObservationIgnored private var isSigningOut = false
     @ObservationIgnored private var lockObserver: LockObserver?
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var expiry: Task<Void, Never>?
@@ -163,9 +164,10 @@ public final class SignInSession {
     ///   ``SignInMethod/browser``.
     public func signOut(endsBrowserSession: Bool = false) async {
         cancel()
+        guard let credential, !isSigningOut else { return }
         problem = nil
-        guard let credential else { return }
-        isBusy = true
+        // The session is not busy: the user can sign in again while the revocation is underway.
+        isSigningOut = true
         if endsBrowserSession, let browser = try? usableBrowser() {
             let report = await browser.signOut(from: windowSource?(), credential: credential, ending: .session)
             if let failure = report.failure { problem = SignInProblem(failure, at: .browser) }
@@ -176,7 +178,7 @@ public final class SignInSession {
             // The tokens are removed even if the revocation fails, so only a failed removal is a problem.
             if Credential.allIDs.contains(credential.id) { problem = SignInProblem(.storageFailed, underlying: error) }
         }
-        isBusy = false
+        isSigningOut = false
         reload()
     }
 

@@ -35,7 +35,9 @@ final class SignInAnchor {
     func offerPasskeys(in session: SignInSession) async {
         #if os(iOS) || os(visionOS)
         // A user name that is being typed would cause a request for each letter.
-        guard session.state == .expired || session.state == .signedOut, !session.form.userName.isEmpty else { return }
+        guard session.state == .expired || session.state == .signedOut, !session.form.userName.isEmpty, session.passkeySigner == nil else {
+            return
+        }
         await session.offerPasskeys { [weak self] options in
             guard let window = self?.view?.window else { throw PasskeyError.failed("The sign-in screen is in no window.") }
             return try await PasskeyAuthenticator(anchor: window).autoFillAssertion(for: options)

@@ -48,6 +48,23 @@ struct RestoredSessionTests {
         }
     }
 
+    @Test("While the revocation of a sign-out is underway, the form is visible, and the user can sign in again")
+    func signInDuringRevocation() async throws {
+        try await SignInVisit.play { visit in
+            await visit.signIn()
+            visit.sandbox.inject(Fault(.delay(30), at: .revoke))
+            let signOut = Task { await visit.session.signOut() }
+            #expect(await eventually { visit.session.state == .signedOut })
+            #expect(!visit.session.isBusy)
+            await visit.signIn()
+            #expect(visit.session.state == .signedIn)
+            #expect(await eventually { visit.sandbox.pendingFaults.isEmpty })
+            visit.sandbox.advance(by: 31)
+            await signOut.value
+            #expect(visit.session.state == .signedIn && visit.session.problem == nil && Credential.allIDs.count == 1)
+        }
+    }
+
     @Test("If the tokens cannot be removed, the user stays signed in, and the screen reports it")
     func signOutFails() async throws {
         let storage = FaultyStorage()
