@@ -85,7 +85,7 @@ extension Migration {
     }
 
     /// A reason for which a session is not imported. It contains no secret. Two reasons are equal if their codes are equal.
-    public struct SkipReason: Error, LocalizedError, Sendable, Equatable, CustomStringConvertible {
+    public struct SkipReason: Error, LocalizedError, ClientError, Sendable, Equatable, CustomStringConvertible {
         /// An extensible code.
         public struct Code: RawRepresentable, Hashable, Sendable {
             /// The name of the code.
@@ -138,8 +138,26 @@ extension Migration {
         /// The code and the explanation.
         public var description: String { "\(message) (\(code.rawValue))" }
 
-        /// The explanation.
-        public var errorDescription: String? { message }
+        /// The code and the explanation, for developers.
+        public var debugDescription: String { description }
+
+        /// A sentence for the user, in the user's language.
+        public var errorDescription: String? { userText.description.text }
+
+        /// The next step for the user, in the user's language.
+        public var recoverySuggestion: String? { userText.suggestion?.text }
+
+        package var userText: ErrorText {
+            switch code {
+            case .expired, .ended: .signedOut
+            case .storageFailed: .notSaved
+            default: Self.notImported
+            }
+        }
+
+        private static let notImported = ErrorText(
+            "Your earlier sign-in can't be used in this version of the app.",
+            de: "Ihre bisherige Anmeldung kann in dieser Version der App nicht verwendet werden.", next: .signInAgain)
 
         /// Whether the codes are equal.
         public static func == (left: SkipReason, right: SkipReason) -> Bool { left.code == right.code }
@@ -150,7 +168,7 @@ extension Migration {
         static func incomplete(_ member: String) -> SkipReason { SkipReason(.incomplete, "The stored session has no \(member).") }
 
         static func storageFailed(_ error: any Error) -> SkipReason {
-            SkipReason(.storageFailed, "The storage failed; the next run tries again. \(error.localizedDescription)", underlying: error)
+            SkipReason(.storageFailed, "The storage failed; the next run tries again. \(technicalText(of: error))", underlying: error)
         }
     }
 }

@@ -63,26 +63,36 @@ extension ErrorSample {
             .missingAccount, .missingValueData, .missingAttribute,
         ].map { ErrorSample($0) }
 
-    private static let configurationErrors: [ErrorSample] = [
-        ErrorSample(OAuth2Client.PropertyListConfigurationError.defaultPropertyListNotFound, "Okta.plist"),
-        ErrorSample(OAuth2Client.PropertyListConfigurationError.invalidPropertyList(url: url("file:///app/Other.plist")), "Other.plist"),
-        ErrorSample(OAuth2Client.PropertyListConfigurationError.cannotParsePropertyList(nil)),
-        ErrorSample(
-            OAuth2Client.PropertyListConfigurationError.cannotParsePropertyList(ConfigurationProblem(text: "The scopes are empty.")),
-            "The scopes are empty."),
-        ErrorSample(OAuth2Client.PropertyListConfigurationError.missingConfigurationValues),
-        ErrorSample(OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: "issuer", value: nil), "issuer"),
-        ErrorSample(
-            OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: "issuer", value: "http://a.example"), "http://a"),
-        ErrorSample(JSONError.invalidJSONValue), ErrorSample(JSONError.invalidUTF8String), ErrorSample(JSONError.unsupportedRootValue),
-        ErrorSample(["CredentialLockedError"], CredentialLockedError(), ["unlock"]),
-        ErrorSample(["ClientKeyError"], ClientKeyError(method: .privateKeyJWT), ["private key"]),
-        ErrorSample(["ClientKeyError"], ClientKeyError(method: .clientSecretJWT), ["secret"]),
-        ErrorSample(["InsecureURLError"], InsecureURLError(url: url("http://id.example.com/x?code=\(secret)")), ["http://id.example.com"]),
-        ErrorSample(
-            ["IssuerMismatchError"], IssuerMismatchError(expected: url("https://a.example"), found: url("https://b.example")),
-            ["https://a.example", "https://b.example"]),
-    ]
+    private static let configurationErrors: [ErrorSample] =
+        [
+            ErrorSample(OAuth2Client.PropertyListConfigurationError.defaultPropertyListNotFound, "Okta.plist"),
+            ErrorSample(
+                OAuth2Client.PropertyListConfigurationError.invalidPropertyList(url: url("file:///app/Other.plist")), "Other.plist"),
+            ErrorSample(OAuth2Client.PropertyListConfigurationError.cannotParsePropertyList(nil)),
+            ErrorSample(
+                OAuth2Client.PropertyListConfigurationError.cannotParsePropertyList(ConfigurationProblem(text: "The scopes are empty.")),
+                "The scopes are empty."),
+            ErrorSample(OAuth2Client.PropertyListConfigurationError.missingConfigurationValues),
+            ErrorSample(OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: "issuer", value: nil), "issuer"),
+            ErrorSample(
+                OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: "issuer", value: "http://a.example"), "http://a"),
+            ErrorSample(JSONError.invalidJSONValue), ErrorSample(JSONError.invalidUTF8String), ErrorSample(JSONError.unsupportedRootValue),
+            ErrorSample(["CredentialLockedError"], CredentialLockedError(), ["unlock"]),
+            ErrorSample(["ClientKeyError"], ClientKeyError(method: .privateKeyJWT), ["private key"]),
+            ErrorSample(["ClientKeyError"], ClientKeyError(method: .clientSecretJWT), ["secret"]),
+            ErrorSample(
+                ["InsecureURLError"], InsecureURLError(url: url("http://id.example.com/x?code=\(secret)")), ["http://id.example.com"]),
+            ErrorSample(
+                ["IssuerMismatchError"], IssuerMismatchError(expected: url("https://a.example"), found: url("https://b.example")),
+                ["https://a.example", "https://b.example"]),
+        ]
+        + [
+            Migration.SkipReason.Code.unreadable, .tooLarge, .incomplete, .otherClient, .otherIssuer, .insecureIssuer, .invalidToken,
+            .expired, .boundToKey, .ended, .duplicate, .protectionLost, .storageFailed,
+        ].map { code in
+            ErrorSample(
+                ["Migration.SkipReason.Code.\(code.rawValue)"], Migration.SkipReason(code, "Explained."), [code.rawValue, "Explained."])
+        }
 
     private static let requestErrors: [ErrorSample] =
         [
