@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && canImport(Darwin)
 import CountersignUI
 import SwiftUI
 

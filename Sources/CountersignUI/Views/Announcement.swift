@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && canImport(Darwin)
 internal import Accessibility
 
 /// Lets VoiceOver say what has changed on the screen.

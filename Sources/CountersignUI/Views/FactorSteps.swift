@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && canImport(Darwin)
 internal import AuthFoundation
 internal import Foundation
 internal import SwiftUI

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && os(iOS)
+#if canImport(SwiftUI) && canImport(Darwin) && os(iOS)
 internal import AuthFoundation
 internal import Foundation
 internal import SwiftUI

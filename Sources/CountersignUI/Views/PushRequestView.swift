@@ -1,4 +1,4 @@
-#if canImport(SwiftUI) && !os(tvOS)
+#if canImport(SwiftUI) && canImport(Darwin) && !os(tvOS)
 internal import AuthFoundation
 internal import Foundation
 public import SwiftUI

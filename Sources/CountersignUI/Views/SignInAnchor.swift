@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && canImport(Darwin)
 #if canImport(UIKit) && !os(watchOS)
 internal import UIKit
 #elseif canImport(AppKit)

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && canImport(Darwin)
 public import SwiftUI
 
 /// The appearance of ``SignInView``: the logo, the colors, and the arrangement of title, message and form.
