@@ -85,8 +85,11 @@ struct DefaultsJournal: MigrationJournal {
 }
 
 /// Reports that the user defaults could not be written.
-struct DefaultsFailure: Error, LocalizedError {
-    var errorDescription: String? { "The user defaults can't be written. Check that the program may write to its preferences." }
+struct DefaultsFailure: Error, ClientError, LocalizedError {
+    var errorDescription: String? { userText.description.text }
+    var recoverySuggestion: String? { userText.suggestion?.text }
+    var userText: ErrorText { .notSaved }
+    var debugDescription: String { "The user defaults can't be written. Check that the program may write to its preferences." }
 
     /// Changes the defaults of a suite and writes them, because on Linux a process that ends writes nothing by itself.
     static func check(_ suite: String?, _ change: (UserDefaults) -> Void) throws {

@@ -85,7 +85,8 @@ extension Migration {
     }
 
     /// A reason for which a session is not imported. It contains no secret. Two reasons are equal if their codes are equal.
-    public struct SkipReason: Error, LocalizedError, ClientError, Sendable, Equatable, CustomStringConvertible {
+    public struct SkipReason: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Sendable, Equatable, CustomStringConvertible
+    {
         /// An extensible code.
         public struct Code: RawRepresentable, Hashable, Sendable {
             /// The name of the code.
@@ -125,39 +126,36 @@ extension Migration {
         /// The code.
         public let code: Code
 
-        /// An explanation for the developer.
+        /// The reason and a remedy, in English, for developers.
         public let message: String
 
         /// The error of the storage; `nil` for other reasons.
         public let underlying: (any Error)?
 
-        init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        package init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
             (self.code, self.message, self.underlying) = (code, message, underlying)
         }
-
-        /// The code and the explanation.
-        public var description: String { "\(message) (\(code.rawValue))" }
-
-        /// The code and the explanation, for developers.
-        public var debugDescription: String { description }
 
         /// A sentence for the user, in the user's language.
         public var errorDescription: String? { userText.description.text }
 
-        /// The next step for the user, in the user's language.
+        /// The next step for the user, in the user's language; `nil` if there is none.
         public var recoverySuggestion: String? { userText.suggestion?.text }
 
         package var userText: ErrorText {
             switch code {
             case .expired, .ended: .signedOut
-            case .storageFailed: .notSaved
-            default: Self.notImported
+            case .duplicate: ErrorText("You are already signed in.", de: "Sie sind bereits angemeldet.")
+            case .storageFailed: underlying.map(ErrorText.init(of:)) ?? .notSaved
+            default: .storedUnreadable
             }
         }
 
-        private static let notImported = ErrorText(
-            "Your earlier sign-in can't be used in this version of the app.",
-            de: "Ihre bisherige Anmeldung kann in dieser Version der App nicht verwendet werden.", next: .signInAgain)
+        /// The message, the code and the underlying error, for developers.
+        public var debugDescription: String { technicalText(message, [code.rawValue], causedBy: underlying) }
+
+        /// The same as ``debugDescription``.
+        public var description: String { debugDescription }
 
         /// Whether the codes are equal.
         public static func == (left: SkipReason, right: SkipReason) -> Bool { left.code == right.code }
@@ -168,7 +166,7 @@ extension Migration {
         static func incomplete(_ member: String) -> SkipReason { SkipReason(.incomplete, "The stored session has no \(member).") }
 
         static func storageFailed(_ error: any Error) -> SkipReason {
-            SkipReason(.storageFailed, "The storage failed; the next run tries again. \(technicalText(of: error))", underlying: error)
+            SkipReason(.storageFailed, "The storage failed. The next run tries again.", underlying: error)
         }
     }
 }

@@ -86,13 +86,6 @@ extension ErrorSample {
                 ["IssuerMismatchError"], IssuerMismatchError(expected: url("https://a.example"), found: url("https://b.example")),
                 ["https://a.example", "https://b.example"]),
         ]
-        + [
-            Migration.SkipReason.Code.unreadable, .tooLarge, .incomplete, .otherClient, .otherIssuer, .insecureIssuer, .invalidToken,
-            .expired, .boundToKey, .ended, .duplicate, .protectionLost, .storageFailed,
-        ].map { code in
-            ErrorSample(
-                ["Migration.SkipReason.Code.\(code.rawValue)"], Migration.SkipReason(code, "Explained."), [code.rawValue, "Explained."])
-        }
 
     private static let requestErrors: [ErrorSample] =
         [
