@@ -60,8 +60,8 @@ struct AppAuthTests {
     }
 
     @Test(
-        "Without a stored issuer, the ID token or the discovery document names it",
-        arguments: [AppAuthArchive.issuerInIDToken, .issuerInDiscovery, .issuerInKeyedDiscovery])
+        "The issuer is written as in the ID token, and without a stored issuer, the ID token or the discovery document names it",
+        arguments: [AppAuthArchive.issuerInIDToken, .issuerInDiscovery, .issuerInKeyedDiscovery, .issuerWithSlash])
     func issuers(archive: AppAuthArchive) async throws {
         #expect(try await fixture.imported(archive).context.configuration.issuerURL.absoluteString == MigrationFixture.issuer)
     }
@@ -80,6 +80,13 @@ struct AppAuthTests {
         let token = try await fixture.imported(archive)
         #expect(token.accessToken == access && token.expiresIn == 0 && token.refreshToken == "refresh-1")
         #expect(fixture.session.requests("").isEmpty)
+    }
+
+    @Test("An expired token with a refresh token is imported without a remaining lifetime")
+    func expiredWithRefreshToken() async throws {
+        fixture.clock.advance(by: 86_400)
+        let token = try await fixture.imported(.complete)
+        #expect(token.expiresIn == 0 && token.issuedAt == fixture.clock.now && token.refreshToken == "refresh-1")
     }
 
     @Test(

@@ -138,6 +138,7 @@ struct MigrationRulesTests {
             try fixture.legacyOIDC().migrate()
             try #require(try Credential.loadDefault()).remove()
             fixture.replace(OktaOIDCArchive.current.data)
+            #expect(fixture.legacyOIDC().dryRun().items.map(\.outcome) == [.alreadyImported] && fixture.legacyOIDC().needsMigration)
             #expect(fixture.legacyOIDC().migrateSessions().items.map(\.outcome) == [.alreadyImported])
             #expect(Credential.allIDs.isEmpty && !fixture.legacyOIDC().needsMigration)
         }

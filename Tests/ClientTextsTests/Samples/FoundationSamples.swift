@@ -15,7 +15,8 @@ extension ErrorSample {
         ErrorSample(["JOSEError.Code.\(code.rawValue)"], JOSEError(code, "The reason."), [code.rawValue, "The reason."])
     }
 
-    static let foundationErrors: [ErrorSample] = tokenErrors + storageErrors + configurationErrors + requestErrors + flowFailures
+    static let foundationErrors: [ErrorSample] =
+        tokenErrors + storageErrors + migrationErrors + configurationErrors + requestErrors + flowFailures
 
     private static let tokenErrors: [ErrorSample] =
         [
@@ -86,6 +87,16 @@ extension ErrorSample {
                 ["IssuerMismatchError"], IssuerMismatchError(expected: url("https://a.example"), found: url("https://b.example")),
                 ["https://a.example", "https://b.example"]),
         ]
+
+    private static let migrationErrors: [ErrorSample] = [
+        Migration.SkipReason.Code.unreadable, .tooLarge, .incomplete, .otherClient, .otherIssuer, .insecureIssuer, .invalidToken, .expired,
+        .boundToKey, .ended, .duplicate, .protectionLost, .storageFailed, Migration.SkipReason.Code(rawValue: "ofTheFuture"),
+    ].map { code in
+        let cause = code == .storageFailed ? KeychainError.cannotSave(code: -34_018) : nil
+        return ErrorSample(
+            ["Migration.SkipReason.Code.\(code.rawValue)"], Migration.SkipReason(code, "The reason.", underlying: cause),
+            [code.rawValue, "The reason."] + (cause == nil ? [] : ["-34018"]))
+    }
 
     private static let requestErrors: [ErrorSample] =
         [

@@ -219,6 +219,7 @@ APP_AUTH = {
     "issuerInIDToken": app_auth(issuer=None),
     "issuerInDiscovery": app_auth(issuer=None, identity=None, discovery=DISCOVERY),
     "issuerInKeyedDiscovery": app_auth(issuer=None, identity=None, discovery={"keyed": True, "issuer": ISSUER}),
+    "issuerWithSlash": app_auth(issuer=ISSUER + "/"),
     "noIssuer": app_auth(issuer=None, identity=None),
     "needsRefresh": app_auth(needs_refresh=True),
     "noExpiry": app_auth(expiry=None),
@@ -285,8 +286,9 @@ def hostile():
     plain = {"$version": 100000, "$archiver": "NSKeyedArchiver", "$top": {"root": UID(1)},
              "$objects": ["$null", credentials, cls("A0Credentials"), "access-1"]}
     good = with_date(date)
-    deep = [{"$class": UID(11), "NS.objects": [UID(12 + n)]} for n in range(1, 300)]
-    doubling = [{"$class": UID(11), "NS.objects": [UID(12 + n), UID(12 + n)]} for n in range(1, 40)]
+    # Readable, but deeper or with more elements than a response has.
+    deep = [{"$class": UID(11), "NS.objects": [UID(12 + n)]} for n in range(1, 100)] + ["end"]
+    doubling = [{"$class": UID(11), "NS.objects": [UID(12 + n), UID(12 + n)]} for n in range(1, 13)] + ["end"]
     members = {
         "cycleOfMember": with_member(UID(1)),
         "cycleOfRoot": write(["$null", {"$class": UID(1), "accessToken": UID(1)}]),
