@@ -27,7 +27,7 @@ extension SessionMigrator {
     ///
     /// The new entry has the protection of the original: its accessibility, access group and access control. It is synchronized only if the
     /// original was. Of two sessions of one user, issuer and client, the one with the later expiry time is kept. If there is no default
-    /// credential, the imported session becomes the default, as after a sign-in. ``Notification/Name/credentialMigrated`` is posted for
+    /// credential, the imported session becomes the default, as after a sign-in. `Notification.Name.credentialMigrated` is posted for
     /// each imported session.
     /// - Parameter authenticationContext: An authentication for sessions that require the user, such as an `LAContext`, or `nil` to leave
     ///   these sessions for a later call and ask the user nothing.

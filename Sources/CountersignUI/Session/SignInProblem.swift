@@ -3,7 +3,7 @@ internal import BrowserSignin
 internal import Foundation
 internal import OktaDirectAuth
 
-/// A problem that the screen shows, with a text from ``SignInTexts/message(for:)``. Two problems are equal if their codes are equal.
+/// A problem that the screen shows, with a text from `SignInTexts.message(for:)`. Two problems are equal if their codes are equal.
 public struct SignInProblem: Sendable, Equatable {
     /// The kind of a problem. Later versions may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
