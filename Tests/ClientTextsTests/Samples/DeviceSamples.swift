@@ -18,6 +18,7 @@ extension ErrorSample {
         device(.securityError(.localAuthenticationPasscodeNotSet(UserVerificationFailure.unavailable))),
         device(.securityError(.keyCorrupted(DeviceKeyError.missing(tag: "tag-1"))), "tag-1"), device(LocalFailure.expired),
         device(LocalFailure.notVerified, "JWT verification failed"), device(.storageError(.itemNotFound)),
+        device(.storageError(.deviceLocked), "Unlock it"), device(.storageError(.sqliteError("The reason.")), "The reason."),
         device(.genericError("The reason."), "The reason."), device(.internalError("The reason."), "The reason."),
         device(.accountNotFoundForChallenge(Challenge())), device(.pushNotRecognized), device(.noVerificationMethodsToEnroll),
         device(.genericError(LocalFailure.possessionKeyMissing)), device(.genericError(LocalFailure.numberNotPicked)),
