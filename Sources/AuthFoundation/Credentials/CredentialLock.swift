@@ -43,7 +43,7 @@ extension Credential {
 
     /// Locks the credential until ``unlock(prompt:verifying:)``. Posts
     /// `Notification.Name.credentialLockChanged` on the main actor. A refresh that is underway
-    /// still stores its token.
+    /// still stores its token. A refreshed token that could not be stored stays in memory, because the session would be lost with it.
     /// - Returns: Whether the credential is locked. A credential that is not stored cannot be locked, because its tokens would be lost.
     @discardableResult
     public func lock() -> Bool {
@@ -97,7 +97,8 @@ extension Credential {
 
     @CredentialActor
     private static func read(_ id: String, prompt: String, from coordinator: any CredentialCoordinator) throws -> Token {
-        try coordinator.tokenStorage.get(token: id, prompt: prompt, authenticationContext: nil)
+        let token = try coordinator.tokenStorage.get(token: id, prompt: prompt, authenticationContext: nil)
+        return (coordinator as? CredentialStore)?.tokenAfterRead(token) ?? token
     }
 
     private static func verifyDeviceOwner(_ prompt: String) async throws {

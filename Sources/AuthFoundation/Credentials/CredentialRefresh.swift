@@ -7,6 +7,10 @@ extension Credential {
     /// the request. If several processes share the storage, one refreshes and the others use its result. If the response is lost, the
     /// request is repeated once; servers accept the old refresh token for some seconds.
     ///
+    /// If the new token cannot be stored, for example on a full disk, the call throws and the credential keeps the old token. The new one
+    /// stays in memory until the next refresh or read of the credential can store it. Such a refresh sends no request, unless the new token
+    /// has expired meanwhile. A token that another process refreshed later counts instead.
+    ///
     /// A failure keeps the old token. It sends ``Event/refreshFailed(_:_:)``, and ``sessionState`` shows the consequence. If the failure
     /// ends the session (`invalid_grant` or a lost DPoP key), ``Event/sessionEnded(_:_:)`` follows.
     /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no refresh token; ``CredentialError/missingCoordinator`` if the credential
@@ -36,7 +40,7 @@ extension Credential {
             guard let shared = coordinator.tokenStorage as? any SharedTokenStorage, let token = try? shared.storedToken(id: id) else {
                 return
             }
-            adopt(token)
+            adopt(store?.tokenAfterRead(token) ?? token)
         }
     }
 
@@ -73,15 +77,23 @@ private struct RefreshFlight: Sendable {
         let before = try await storedToken(coordinator)
         let lock = try await otherProcessesExcluded(coordinator)
         defer { lock?.release() }
-        let token = try await storedToken(coordinator)
+        let stored = try await storedToken(coordinator)
+        let token = try await unwrittenToken(over: stored)
         // Another process refreshed the token during the wait.
-        guard token == before else { return }
+        guard stored == before else { return }
+        // An earlier refresh could not store this token.
+        if token != stored, !isDue(token) { return }
         guard token.refreshToken != nil else { throw OAuth2Error.missingToken(type: .refreshToken) }
         do {
             let new = try await request(token, lock)
-            // A process that lost the lock, such as after a suspension, must not replace a newer token of the new owner.
-            if lock?.renew() == false, try await storedToken(coordinator).isNewer(than: new) { return }
-            try await store(new, coordinator)
+            do {
+                // A process that lost the lock, such as after a suspension, must not replace a newer token of the new owner.
+                if lock?.renew() == false, try await storedToken(coordinator).isNewer(than: new) { return }
+                try await store(new, coordinator)
+            } catch {
+                await keep(new, replacing: token, after: error)
+                throw error
+            }
         } catch {
             // A process that does not use the lock may have refreshed the token.
             if let stored = try? await storedToken(coordinator), stored != token { return }
@@ -106,9 +118,39 @@ private struct RefreshFlight: Sendable {
     @CredentialActor
     private func storedToken(_ coordinator: any CredentialCoordinator) throws -> Token {
         guard credential.isStored, let shared = coordinator.tokenStorage as? any SharedTokenStorage else { return credential.token }
-        let token = try shared.storedToken(id: credential.id)
-        credential.adopt(token)
-        return token
+        do {
+            let token = try shared.storedToken(id: credential.id)
+            credential.adopt(token)
+            return token
+        } catch {
+            if UnwrittenToken.isRemoval(error) { credential.store?.revokeUnwritten(credential.id) }
+            throw error
+        }
+    }
+
+    /// Writes the token of an earlier refresh that could not be stored. Returns the token that is stored now.
+    @CredentialActor
+    private func unwrittenToken(over stored: Token) throws -> Token {
+        do {
+            let token = try credential.store?.writeUnwritten(over: stored) ?? stored
+            if token != stored { credential.adopt(token) }
+            return token
+        } catch TokenError.cannotReplaceToken {
+            throw CredentialError.missingCoordinator
+        }
+    }
+
+    private func isDue(_ token: Token) -> Bool {
+        RefreshSchedule().isDue(for: token, now: credential.oauth2.now, graceInterval: Credential.refreshGraceInterval)
+    }
+
+    /// Keeps a new token that could not be stored, or revokes it if the session was removed.
+    @CredentialActor
+    private func keep(_ token: Token, replacing replaced: Token, after error: any Error) {
+        guard credential.isStored, let store = credential.store else { return }
+        // With this error, the new token is already queued for revocation.
+        if case CredentialError.missingCoordinator = error { return }
+        if UnwrittenToken.isRemoval(error) { store.keepForRevocation(token) } else { store.keepUnwritten(token, replacing: replaced) }
     }
 
     private func otherProcessesExcluded(_ coordinator: any CredentialCoordinator) async throws -> (any RefreshLock)? {

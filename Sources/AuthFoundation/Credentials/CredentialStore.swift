@@ -22,6 +22,7 @@ package final class CredentialStore: CredentialCoordinator {
         set {
             currentStorage = newValue
             known = [:]
+            unwritten = [:]
             listenToStorage()
         }
     }
@@ -33,6 +34,9 @@ package final class CredentialStore: CredentialCoordinator {
     private let observer: ClientObserver
     /// The credentials that were returned to callers or sent as events, by id. Removed credentials are not included.
     private var known: [String: Credential] = [:]
+    /// The refreshed tokens that could not be stored yet, by id.
+    var unwritten: [String: UnwrittenToken] = [:]
+    var isObservingUnlock = false
 
     private nonisolated static var usualStorage: any TokenStorage {
         #if canImport(Security)
@@ -84,8 +88,9 @@ package final class CredentialStore: CredentialCoordinator {
             forget(id)
             return nil
         } catch {
-            if case KeychainError.notFound = error { return nil }
-            throw error
+            guard case KeychainError.notFound = error else { throw error }
+            forget(id)
+            return nil
         }
     }
 
@@ -123,7 +128,9 @@ package final class CredentialStore: CredentialCoordinator {
         return try shared.readAllIDs()
     }
 
-    private func credential(for token: Token) -> Credential {
+    /// Returns the credential of a token that was just read or stored.
+    private func credential(for stored: Token) -> Credential {
+        let token = tokenAfterRead(stored)
         let credential = credentialDataSource.credential(for: token, coordinator: self)
         credential.adopt(token)
         known[token.id] = credential
@@ -159,7 +166,11 @@ package final class CredentialStore: CredentialCoordinator {
         credential.detach()
     }
 
+    /// Returns the credential with this id, if callers know it.
+    func credential(withID id: String) -> Credential? { known[id] }
+
     private func forget(_ id: String) {
+        revokeUnwritten(id)
         guard let credential = known.removeValue(forKey: id) else { return }
         credential.detach()
         credentialDataSource.remove(credential: credential)
@@ -170,7 +181,7 @@ package final class CredentialStore: CredentialCoordinator {
     }
 
     /// Stores a token that a client refreshed, before any caller receives it.
-    fileprivate func take(_ newToken: Token) {
+    fileprivate func take(_ newToken: Token, replacing oldToken: Token) {
         guard let credential = known[newToken.id], credential.token != newToken else { return }
         do {
             // Another process may have refreshed the token later, while this one was suspended.
@@ -178,6 +189,7 @@ package final class CredentialStore: CredentialCoordinator {
             if let stored = try shared?.storedToken(id: newToken.id), stored.isNewer(than: newToken) { return credential.adopt(stored) }
             try tokenStorage.replace(token: newToken.id, with: newToken, security: nil)
         } catch {
+            if !UnwrittenToken.isRemoval(error) { keepUnwritten(newToken, replacing: oldToken) }
             // A credential's own refresh retries the write and throws the error.
             if !credential.isRefreshing { broadcaster.send(.storageFailed(error)) }
         }
@@ -202,6 +214,7 @@ extension CredentialStore: TokenStorageDelegate {
     }
 
     package func token(storage: any TokenStorage, replaced id: String, with newToken: Token) {
+        unwritten[id] = nil
         guard let credential = known[id] else { return }
         credential.adopt(newToken)
         broadcaster.send(.refreshed(credential))
@@ -240,6 +253,6 @@ private final class ClientObserver: OAuth2ClientDelegate {
     func oauth(client: OAuth2Client, didRefresh token: Token, replacedWith newToken: Token?) {
         guard let newToken, let store else { return }
         // Synchronous, so that the token is stored before the client's caller receives it.
-        CredentialActor.synchronously { store.take(newToken) }
+        CredentialActor.synchronously { store.take(newToken, replacing: token) }
     }
 }

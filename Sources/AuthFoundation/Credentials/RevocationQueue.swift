@@ -48,7 +48,7 @@ extension CredentialStore {
     /// Removes the credential locally, then revokes its tokens at the server. After a temporary failure the revocation is kept.
     func signOut(_ credential: Credential, type: Token.RevokeType) async throws {
         let storage = tokenStorage
-        let token = latestToken(of: credential)
+        let token = takeLatestToken(of: credential)
         do {
             let revocation = PendingRevocation(token: token, type: type, queuedAt: clock.now)
             try revocations.add(revocation, isUnderway: true, in: storage)
@@ -68,8 +68,16 @@ extension CredentialStore {
         if let removalFailure { throw removalFailure }
     }
 
-    /// Returns the stored token if possible: another process or a recent refresh may have stored a newer token.
-    private func latestToken(of credential: Credential) -> Token {
+    /// Returns the stored token if possible: another process or a recent refresh may have stored a newer token. If a refreshed token could
+    /// not be stored, returns that one, and queues the revocation of the stored token, whose access token is still valid.
+    private func takeLatestToken(of credential: Credential) -> Token {
+        let stored = storedToken(of: credential)
+        guard let kept = unwritten.removeValue(forKey: credential.id), kept.counts(over: stored) else { return stored }
+        keepForRevocation(stored)
+        return kept.token
+    }
+
+    private func storedToken(of credential: Credential) -> Token {
         guard credential.coordinator != nil, tokenStorage is any SharedTokenStorage,
             let stored = try? tokenStorage.get(token: credential.id, prompt: nil, authenticationContext: nil)
         else { return credential.token }
