@@ -92,13 +92,13 @@ struct PushRequestTests {
         }
     }
 
-    @Test("An answer that fails for lack of a network can be sent again")
+    @Test("After an answer that fails for lack of a network, the user can give another answer")
     func offline() async throws {
         try await PhoneVisit.play { visit in
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
             visit.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "verify"))
-            await visit.model.approve(request.id)
+            await visit.model.deny(request.id)
             #expect(visit.model.problem?.code == .offline && visit.model.requests.count == 1)
             await visit.model.approve(request.id)
             #expect(visit.model.outcome == .approved && visit.model.problem == nil)

@@ -1,7 +1,9 @@
 import AuthFoundation
 import CountersignSandbox
-import CountersignUI
+import OktaDirectAuth
 import Testing
+
+@testable import CountersignUI
 
 @Suite("Sign-in screens that wait for a push")
 @MainActor
@@ -130,6 +132,33 @@ struct PushTests {
             visit.letTimePass()
             await visit.session.settled()
             #expect(visit.session.state == .signedOut && Credential.allIDs.isEmpty)
+        }
+    }
+
+    /// Cancels the sign-in of a session as soon as the tokens have arrived.
+    private final class Canceller: DirectAuthenticationFlowDelegate, Sendable {
+        private let session: SignInSession
+
+        init(_ session: SignInSession) { self.session = session }
+
+        func authentication<Flow>(flow: Flow, received token: Token) {
+            MainActor.assumeIsolated { [session] in session.cancel() }
+        }
+    }
+
+    @Test("If the user cancels when the tokens have just arrived, no user is signed in, and the tokens are revoked")
+    func cancelledAtTheEnd() async throws {
+        try await play { visit, phone in
+            let task = try await visit.begin(until: .push)
+            let canceller = Canceller(visit.session)
+            try #require(visit.session.attempt?.flow).add(delegate: canceller)
+            try await phone.approveNext()
+            visit.letTimePass()
+            await task.value
+            await visit.session.settled()
+            #expect(visit.session.state == .signedOut && Credential.allIDs.isEmpty)
+            #expect(visit.sandbox.requests.contains { $0.endpoint == .revoke })
+            _ = canceller
         }
     }
 
