@@ -299,8 +299,8 @@ struct ClassicScreensTests {
                         ╔══════════════════════════════════════════════════════════════╗
                         ║ Error                                                        ║
                         ║                                                              ║
-                        ║ The old password is wrong. Enter the one that you signed in  ║
-                        ║ with.                                                        ║
+                        ║ Your password was not changed. The old password is wrong.    ║
+                        ║ Enter the one that you signed in with.                       ║
                         ║                                                              ║
                         ║ >[ OK ]                                                      ║
                         ╚══════════════════════════════════════════════════════════════╝
@@ -363,7 +363,7 @@ struct ClassicScreensTests {
                 field Answer
                 type Chess cup
                 press Continue
-                expect The code or the answer is wrong.
+                expect The code or answer is wrong.
                 press OK
                 field Answer
                 type Swimming cup

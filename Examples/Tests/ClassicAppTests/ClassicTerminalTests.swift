@@ -41,7 +41,7 @@ struct ClassicTerminalTests {
             let code = app.code
             try await pane.type(code.otherCode)
             try await pane.press("Enter")
-            try await pane.waitFor("The code or the answer is wrong.")
+            try await pane.waitFor("The code or answer is wrong.")
             try await pane.press("Enter")
             try await pane.waitFor("[ Continue ]")
             try await pane.press("C-u")

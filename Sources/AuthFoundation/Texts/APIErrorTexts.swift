@@ -18,8 +18,8 @@ extension ErrorText {
             self = text
             return
         }
-        self.init(
-            "\(text.description.english) \(rules)", de: "\(text.description.german) \(rules)", next: text.suggestion)
+        // The causes already say what to do next.
+        self.init("\(text.description.english) \(rules)", de: "\(text.description.german) \(rules)")
     }
 
     private static let byAPICode: [String: ErrorText] = sessionErrors.merging(passwordErrors) { $1 }.merging(codeErrors) { $1 }

@@ -64,9 +64,8 @@ struct ErrorTextTests {
     func passwordRules() {
         let rule = "Use at least 12 characters."
         for code in ["E0000014", "E0000080"] {
-            let text = ErrorText(apiCode: code, causes: [rule, ""], status: 403).description
-            #expect(text.english == "Your password was not changed. " + rule)
-            #expect(text.german == "Ihr Passwort wurde nicht geändert. " + rule)
+            let text = ErrorText("Your password was not changed. " + rule, de: "Ihr Passwort wurde nicht geändert. " + rule)
+            #expect(ErrorText(apiCode: code, causes: [rule, ""], status: 403) == text)
         }
         #expect(ErrorText(apiCode: "E0000014", status: 403).description.english == "Your password was not changed.")
         #expect(!ErrorText(apiCode: "E0000068", causes: [rule], status: 403).description.english.contains(rule))
