@@ -29,8 +29,9 @@ extension Engine {
         }
     }
 
-    /// Starts a passkey as the first factor of the named user. The response for an unknown name, for a user without a passkey and for a
-    /// user who may not use the application contains a credential id that does not exist (WebAuthn Level 3 section 14.6.2).
+    /// Starts a passkey as the first factor of the named user. The response for an unknown name and for a user without a passkey names
+    /// credentials that do not exist (WebAuthn Level 3 section 14.6.2). A user who cannot sign in to the application gets the response of
+    /// the other applications, but no signature is accepted.
     func firstFactorPasskey(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         try await startPasskey(request, context: context) { [self] in
             Lookup(rows(ofLogin: request.parameters["login_hint"] ?? "", with: .subject))
@@ -84,7 +85,7 @@ extension Engine {
             secret: Base64URL.encode(try environment.random.bytes(32)), credentials: target.passkeys.map(\.id),
             requiresUserVerification: target.mustVerifyUser,
             expiresAt: min(now.addingTimeInterval(PasskeyChallenge.lifetime), next.expiresAt),
-            standIns: target.passkeys.isEmpty ? PasskeyStandIns(credentials: start.decoyCredentials.count, decoy: start.decoyNumber) : nil)
+            standIns: target.passkeys.isEmpty ? PasskeyStandIns(credentials: target.named.count, decoy: start.decoyNumber) : nil)
         // The newest challenge replaces an earlier one of the same sign-in.
         var changes: [Change] = next.passkeyChallenge.map { [.close(.passkeyChallenge, digest: TicketDigest(of: $0.secret))] } ?? []
         next.passkeyChallenge = challenge
@@ -101,6 +102,8 @@ extension Engine {
 private struct PasskeyTarget: Sendable {
     let start: ChallengeStart
     let passkeys: [Enrollment]
+    /// The ids of the credentials that the response names.
+    let named: [String]
     let mustVerifyUser: Bool
     private let rpID: String
 
@@ -121,8 +124,10 @@ private struct PasskeyTarget: Sendable {
         guard !transaction.proofs.isEmpty else {
             // Depends on the application only, so that it reveals nothing about the user.
             mustVerifyUser = policy.userVerification == .required || admitted.snapshot.canRequireTwoFactors(admitted.application)
-            // Every other reason gets the response of a user without a passkey.
+            // A user who cannot sign in to the application gets the same response as in other applications. Different credentials would
+            // tell that the user exists.
             passkeys = start.obstacle == nil && subject.decision.assurance != .deny ? usable : []
+            named = usable.isEmpty ? start.decoyCredentials : usable.compactMap(\.passkey?.credentialID)
             return
         }
         mustVerifyUser = policy.mustVerifyUser(subject, in: transaction)
@@ -134,32 +139,34 @@ private struct PasskeyTarget: Sendable {
             throw ChallengePlan.unusable("no passkey is asked for, or none is enrolled")
         }
         passkeys = usable
+        named = usable.compactMap(\.passkey?.credentialID)
     }
 
     /// The response (Documentation/Protocol/OAuth.md §6.9). The official Swift client reads `rpID`; the standard's name is `rpId`.
     func members(_ challenge: PasskeyChallenge, now: Date) -> [String: JSONValue] {
-        let credentials: [JSONValue] = passkeys.compactMap(\.passkey).map { passkey in
-            var members: [String: JSONValue] = ["type": "public-key", "id": .string(passkey.credentialID)]
+        // Before the first proof, the passkeys of a user must look like those of an unknown name, which have no transports.
+        let proved = start.transaction.proofs.isEmpty ? [] : passkeys.compactMap(\.passkey)
+        let credentials = named.map { id in
+            var members: [String: JSONValue] = ["type": "public-key", "id": .string(id)]
             // The official Swift client cannot decode a response with another value.
-            let transports = passkey.transports.filter { ["usb", "nfc", "ble", "internal", "smart-card", "hybrid"].contains($0) }
-            // Before the first proof, the passkeys of a user must look like those of an unknown name, which have no transports.
-            if !transports.isEmpty, !start.transaction.proofs.isEmpty { members["transports"] = .array(transports.map(JSONValue.string)) }
-            return .object(members)
+            let transports = (proved.first { $0.credentialID == id }?.transports ?? [])
+                .filter { ["usb", "nfc", "ble", "internal", "smart-card", "hybrid"].contains($0) }
+            if !transports.isEmpty { members["transports"] = .array(transports.map(JSONValue.string)) }
+            return JSONValue.object(members)
         }
-        let decoy = start.decoyCredentials.map { JSONValue.object(["type": "public-key", "id": .string($0)]) }
         let milliseconds = Int64(clamping: challenge.expiresAt.timeIntervalSince(now) * 1_000)
         var members: [String: JSONValue] = [
             "challengeType": .string(start.type ?? GrantType.webAuthn),
             "publicKey": [
                 "challenge": .string(challenge.secret), "rpId": .string(rpID), "rpID": .string(rpID), "timeout": .integer(milliseconds),
                 "userVerification": .string(mustVerifyUser ? "required" : "preferred"),
-                "allowCredentials": .array(credentials.isEmpty ? decoy : credentials),
+                "allowCredentials": .array(credentials),
             ],
         ]
         // The names of passkeys are personal, so they are listed only after the first factor.
         if !start.transaction.proofs.isEmpty {
             members["authenticatorEnrollments"] = .array(
-                passkeys.compactMap(\.passkey).map { passkey in
+                proved.map { passkey in
                     [
                         "credentialId": .string(passkey.credentialID), "displayName": .string(passkey.name),
                         "profile": ["aaguid": .string(passkey.aaguid)],

@@ -38,7 +38,7 @@ final class DecoyAccounts: Sendable {
             device: templates.device)
     }
 
-    /// Returns the ids of one to four credentials that do not exist, always the same for a user name. Their number and lengths differ, as
+    /// Returns the ids of one to eight credentials that do not exist, always the same for a user name. Their number and lengths differ, as
     /// those of passkeys do.
     func credentials(of login: String, derivedKeys: DerivedKeys) -> [String] {
         func digest(_ number: Int) -> [UInt8] {
@@ -46,13 +46,14 @@ final class DecoyAccounts: Sendable {
             return Array(HMAC<SHA512>.authenticationCode(for: name, using: derivedKeys.decoys))
         }
         let choice = digest(0)
-        return (1...Self.credentialCounts[Int(choice[0]) % Self.credentialCounts.count]).map { number in
-            Base64URL.encode(digest(number).prefix(Self.credentialLengths[Int(choice[number]) % Self.credentialLengths.count]))
+        // Of 256 names, 149 have one credential, 64 two, 21 three, and so on.
+        return (0...Self.credentialCounts.count { Int(choice[0]) >= $0 }).map { number in
+            Base64URL.encode(digest(number + 1).prefix(Self.credentialLengths[Int(choice[number + 1]) % Self.credentialLengths.count]))
         }
     }
 
-    /// Usual numbers of a user's passkeys.
-    private static let credentialCounts = [1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4]
+    /// The bytes from which a name has one credential more. Few users have many passkeys.
+    private static let credentialCounts = [149, 213, 234, 245, 250, 253, 255]
 
     /// Usual numbers of bytes of a credential's id.
     private static let credentialLengths = [16, 20, 20, 32, 32, 48, 64]

@@ -139,7 +139,7 @@ struct PasskeyTests {
     }
 
     @Test(
-        "For an unknown name, a user without a passkey and a user who may not use the app, the response names credentials that never change"
+        "For an unknown name and for a user without a passkey, the response names credentials that never change"
     )
     func decoys() async throws {
         try await PushServer.with(Self.organization) { server in
@@ -151,7 +151,7 @@ struct PasskeyTests {
                     #expect(response.status == 200)
                     let credentials = try #require(try response.json["publicKey"]?["allowCredentials"]?.arrayValue)
                     #expect(
-                        (1...4).contains(credentials.count) && credentials.allSatisfy { $0.objectValue?.keys.sorted() == ["id", "type"] })
+                        (1...8).contains(credentials.count) && credentials.allSatisfy { $0.objectValue?.keys.sorted() == ["id", "type"] })
                     ids.insert(.array(credentials))
                 }
                 #expect(ids.count == 1, "\(login)")
@@ -167,6 +167,20 @@ struct PasskeyTests {
             var scene = try await Scene(server)
             let signed = try await scene.sign(Self.start(client, "unknown@example.com"))
             try expectRefusal(try await Self.finish(client, signed), 400, "invalid_grant")
+        }
+    }
+
+    @Test("A user who cannot sign in to an app gets the same response as in other apps, but no signature is accepted")
+    func unassigned() async throws {
+        try await PushServer.with(Self.organization) { server in
+            var scene = try await Scene(server)
+            for app in ["staff-passkey-app", "denying-passkey-app"] {
+                let client = DirectClient(server, id: app)
+                let started = try await Self.start(client)
+                let named = try started.json["publicKey"]?["allowCredentials"]
+                #expect(named == [["type": "public-key", "id": .string(scene.credentialID)]])
+                try expectRefusal(try await Self.finish(client, scene.sign(started)), 400, "invalid_grant")
+            }
         }
     }
 

@@ -118,6 +118,8 @@ struct PushOrganization: Sendable {
         .app("password-app", name: "Password app", ["password", "refresh_token"], policy: "two factors"),
         .app("staff-app", name: "Staff app", ["password", oob, secondFactorOOB], groups: ["Staff"]),
         .app("denying-app", name: "Denying app", ["password", oob], policy: "deny-all"),
+        .app("staff-passkey-app", name: "Staff passkey app", [webAuthn], groups: ["Staff"]),
+        .app("denying-passkey-app", name: "Denying passkey app", [webAuthn], policy: "deny-all"),
     ]
 
     private var browserApp: Application {

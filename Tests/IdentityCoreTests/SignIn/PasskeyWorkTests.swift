@@ -55,18 +55,30 @@ struct PasskeyWorkTests {
         attacker = stolen
     }
 
+    /// The parts of an answer that can change the work.
+    struct Answer: Sendable {
+        var flags: AuthenticatorData.Flags?
+        var userHandle: String?
+
+        static let all = [
+            Answer(), Answer(flags: [.userPresent, .userVerified]),
+            // The id of the records for unknown names, and a random handle.
+            Answer(userHandle: Base64URL.encode(Array("decoy".utf8))), Answer(userHandle: "dW5rbm93bg"),
+        ]
+    }
+
     private static func login(_ person: String) -> String { "\(person)@example.com" }
 
     /// Starts a sign-in, answers its challenge with the attacker's signature, and returns the work of the answer.
-    private func wrongAnswer(_ login: String, flags: AuthenticatorData.Flags? = nil) async throws -> UniformWorkTests.Work {
+    private func wrongAnswer(_ login: String, _ answer: Answer) async throws -> UniformWorkTests.Work {
         let started = try await org.primary(login, at: 60, ["challenge_hint": GrantType.webAuthn]).get()
         let challenge = try #require(started.members["publicKey"]?["challenge"]?.stringValue)
         var authenticator = attacker
-        if let flags { authenticator.flags = flags }
+        if let flags = answer.flags { authenticator.flags = flags }
         let options = try RequestOptions(relyingPartyID: "id.example.com", challenge: Base64URL.decode(challenge), allowed: [])
         var parameters = try #require(try authenticator.get(options, origin: "https://id.example.com")["response"]?.objectValue)
             .compactMapValues(\.stringValue)
-        parameters["userHandle"] = nil
+        parameters["userHandle"] = answer.userHandle
         parameters["grant_type"] = GrantType.webAuthn
         parameters["scope"] = "openid"
         let meter = OperationMeter()
@@ -83,12 +95,12 @@ struct PasskeyWorkTests {
 
     @Test(
         "For every known user, a wrong signature causes the same signature checks, reads and writes as for several unknown user names",
-        arguments: [nil, AuthenticatorData.Flags([.userPresent, .userVerified])])
-    func wrongSignatures(flags: AuthenticatorData.Flags?) async throws {
+        arguments: Answer.all)
+    func wrongSignatures(_ answer: Answer) async throws {
         var works: [UniformWorkTests.Work: Int] = [:]
-        for name in Self.unknown { works[try await wrongAnswer(name, flags: flags), default: 0] += 1 }
+        for name in Self.unknown { works[try await wrongAnswer(name, answer), default: 0] += 1 }
         for person in Self.people {
-            let own = try await wrongAnswer(Self.login(person), flags: flags)
+            let own = try await wrongAnswer(Self.login(person), answer)
             #expect(own["signature"] ?? 0 >= 1)
             #expect(works[own, default: 0] >= 3, "\(person): \(own)\n\(works)")
         }

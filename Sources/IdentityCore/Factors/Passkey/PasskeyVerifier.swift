@@ -14,6 +14,9 @@ package struct PasskeyVerifier: FactorVerifier {
     private let now: Date
     private let isOnPages: Bool
 
+    /// The handle of users who do not exist.
+    private static let unknownHandle: [UInt8] = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+
     /// - Parameters:
     ///   - isOnPages: Whether a hosted page requests the signature. If not, the client can be an app, which has the relying party's origin.
     ///   - challenge: The challenge of the sign-in; `nil` rejects every signature.
@@ -55,13 +58,16 @@ package struct PasskeyVerifier: FactorVerifier {
             }
         }
         if reason == nil {
+            // A client can know a user's handle, but not one of an unknown user. Otherwise, a handle that only unknown users accept would
+            // change the work.
+            let handle = challenge.standIns?.decoy == nil ? user.passkeyHandle : Self.unknownHandle
             for _ in 0..<(challenge.standIns?.credentials ?? 0) {
                 OperationMeter.note(.signature)
                 let passkey = StoredPasskey(standInFor: verifier.relyingParty.id)
                 // The result does not matter: a stand-in proves nothing.
                 _ = try? verifier.verify(
                     AuthenticationResponse(id: passkey.id, assertion), challenge: bytes, requested: [], passkey: passkey,
-                    account: .identified(userHandle: user.passkeyHandle))
+                    account: .identified(userHandle: handle))
             }
         }
         return .rejected(reason.map { "passkey: \($0)" } ?? "the user has no such passkey")
