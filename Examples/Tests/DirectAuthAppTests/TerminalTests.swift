@@ -131,7 +131,8 @@ struct TerminalTests {
             sandbox.advance(by: 6)
             try await pane.press("C-l")
             #expect(try await pane.screen().contains("[ Sign In ]"))
-            #expect(!phone.history.contains { $0.outcome == .approved })
+            let requests = sandbox.requests.map { "\($0.path) \($0.status.map(String.init) ?? "-")" }
+            #expect(!phone.history.contains { $0.outcome == .approved }, "\(phone.history) \(requests)")
         }
     }
 
