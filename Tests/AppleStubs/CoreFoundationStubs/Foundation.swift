@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import Security
 
 internal func stub(_ name: StaticString = #function) -> Never { preconditionFailure("\(name) is a stub") }
 
@@ -19,4 +20,9 @@ extension ProcessInfo {
 @available(iOS 13.0, macOS 10.15, tvOS 13.0, visionOS 1.0, watchOS 6.0, *)
 extension URLSession {
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) { stub() }
+}
+
+@available(iOS 3.0, macOS 10.6, tvOS 9.0, visionOS 1.0, watchOS 2.0, *)
+extension URLProtectionSpace {
+    public var serverTrust: SecTrust? { stub() }
 }

@@ -31,6 +31,9 @@ public typealias CFData = Data
 public typealias CFDictionary = [String: Any]
 
 @available(iOS 2.0, macOS 10.0, tvOS 9.0, visionOS 1.0, watchOS 2.0, *)
+public typealias CFArray = [AnyObject]
+
+@available(iOS 2.0, macOS 10.0, tvOS 9.0, visionOS 1.0, watchOS 2.0, *)
 public final class CFAllocator: Hashable {
     public static func == (lhs: CFAllocator, rhs: CFAllocator) -> Bool { stub() }
     public func hash(into hasher: inout Hasher) { stub() }
