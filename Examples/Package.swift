@@ -93,6 +93,9 @@ let package = Package(
         .target(
             name: "SignInPreviews", dependencies: countersign(["AuthFoundation", "CountersignSandbox", "CountersignUI"]),
             path: "SignInPreviews", swiftSettings: strict),
+        // The code of the guides that only Apple's systems compile.
+        .target(
+            name: "GuideCode", dependencies: countersign(["AuthFoundation", "CountersignUI"]), path: "GuideCode", swiftSettings: strict),
 
         // MARK: Tests of what they share
         // This target limits the number of tests that run at the same time.
