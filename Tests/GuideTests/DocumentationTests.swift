@@ -96,6 +96,20 @@ struct DocumentationTests {
         #expect(shown.split(separator: "\n", omittingEmptySubsequences: false).dropLast().count <= 25)
     }
 
+    @Test("Every block that a guide has for Apple's systems is in Examples/GuideCode, which the Apple check compiles")
+    func appleCode() throws {
+        let folder = OutsidePart.root.appending(path: "Examples/GuideCode")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let compiled = try names.map { try text("Examples/GuideCode/\($0)") }
+        let blocks = Guide.all.flatMap(\.blocks).filter {
+            $0.role == .onlyParsed(reason: "Examples/GuideCode contains it, for Apple's systems")
+        }
+        #expect(blocks.count >= names.count)
+        for block in blocks { #expect(compiled.contains { $0.contains(block.text) }, "\(block.place) is not in Examples/GuideCode.") }
+        let shown = blocks.map(\.text)
+        for (name, file) in zip(names, compiled) { #expect(shown.contains { file.contains($0) }, "No guide shows \(name).") }
+    }
+
     @Test("The CI workflow in the guide about tests installs countersign before starting the sandbox")
     func workflow() throws {
         let guide = try #require(Guide.all.first { $0.name == "TestWithTheSandbox" })

@@ -87,12 +87,21 @@ struct GuideTests {
         "AddASignInScreen, only parsed: SwiftUI is there on Apple's systems only",
         "AddASignInScreen, only parsed: SwiftUI is there on Apple's systems only",
         "AddASignInScreen, only parsed: SwiftUI is there on Apple's systems only",
+        "AddASignInScreen, only parsed: Alamofire is no dependency of this package",
+        "AddASignInScreen, only parsed: Apollo is no dependency of this package",
+        "AddASignInScreen, only parsed: OpenAPIRuntime is no dependency of this package",
         "AddPasskeys, only parsed: AuthenticationServices is there on Apple's systems only",
         "AddPush, only parsed: SwiftUI is there on Apple's systems only",
         "CountersignUI, only parsed: SwiftUI is there on Apple's systems only",
+        "PinTheCertificate, only parsed: Examples/GuideCode contains it, for Apple's systems",
+        "PinTheCertificate, only parsed: Examples/GuideCode contains it, for Apple's systems",
         "README, only parsed: SwiftUI is there on Apple's systems only",
+        "ShareASessionWithAnExtension, only parsed: Examples/GuideCode contains it, for Apple's systems",
+        "ShareASessionWithAnExtension, only parsed: Examples/GuideCode contains it, for Apple's systems",
+        "SignInInFiveMinutes, only parsed: Examples/GuideCode contains it, for Apple's systems",
         "SignInWithAPassword, only parsed: SwiftUI is there on Apple's systems only",
         "SignInWithAPassword, only parsed: SwiftUI is there on Apple's systems only",
+        "TestTheUserInterface, only parsed: Examples/GuideCode contains it, for Apple's systems",
     ]
 }
 
