@@ -15,7 +15,7 @@ import WebAuthn
 @Suite("The work for a wrong signature of a passkey")
 struct PasskeyWorkTests {
     private static let people = ["plain", "one-passkey", "two-passkeys", "phone", "suspended", "unassigned"]
-    private static let unknown = (0..<150).map { "stranger\($0)@example.com" }
+    private static let unknown = (0..<500).map { "stranger\($0)@example.com" }
 
     private let store: MeteredStore
     private let org: PushFixture
