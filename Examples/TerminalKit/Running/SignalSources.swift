@@ -19,13 +19,15 @@ final class SignalSources {
 
     /// Starts receiving signals.
     ///
-    /// - Parameter receive: Called with each signal, on a global queue.
+    /// - Parameter receive: Called with each signal, and with ``Heard/resized`` once at the start, on a global queue.
     init(_ receive: @escaping @Sendable (Heard) -> Void) {
         sources = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT].map { number in
             // Without SIG_IGN, the signal would end the process at once. SIGWINCH and SIGCONT do not end a process.
             if number != SIGWINCH, number != SIGCONT { signal(number, SIG_IGN) }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { receive(number == SIGWINCH || number == SIGCONT ? .resized : .end(number)) }
+            // The system registers a source later, in the background. A change of the size before that time causes no event.
+            if number == SIGWINCH { source.setRegistrationHandler { receive(.resized) } }
             source.resume()
             return source
         }

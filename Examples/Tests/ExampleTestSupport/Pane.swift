@@ -115,7 +115,7 @@ public final class Pane: Sendable {
     /// - Parameters:
     ///   - texts: All expected texts.
     ///   - limit: The maximum wait.
-    /// - Returns: The whole screen.
+    /// - Returns: The whole screen, after all parts of it have arrived.
     /// - Throws: ``NotSeen`` if the wait ends first.
     @discardableResult
     public func waitFor(_ texts: String..., within limit: Duration = .seconds(30)) async throws -> String {
@@ -126,6 +126,13 @@ public final class Pane: Sendable {
         }
         guard isSeen else {
             throw NotSeen(description: "“\(texts.filter { !seen.contains($0) }.joined(separator: "”, “"))” is not on:\n\(seen)")
+        }
+        // A terminal can show the first part of a frame before the rest.
+        _ = try await poll(within: limit) {
+            let next = try await screen()
+            guard next != seen, texts.allSatisfy(next.contains) else { return true }
+            seen = next
+            return false
         }
         return seen
     }
