@@ -44,11 +44,9 @@ package struct PasskeyVerifier: FactorVerifier {
         var reason: WebAuthnError?
         for enrollment in enrollments where enrollment.userID == user.id && challenge.credentials?.contains(enrollment.id) != false {
             guard let passkey = enrollment.passkey, assertion.credentialID.map({ $0 == passkey.credential.id }) ?? true else { continue }
-            OperationMeter.note(.signature)
             do throws(WebAuthnError) {
-                let verified = try verifier.verify(
-                    AuthenticationResponse(id: passkey.credential.id, assertion), challenge: bytes, requested: [],
-                    passkey: passkey.credential,
+                let verified = try verifier.meteredVerify(
+                    AuthenticationResponse(id: passkey.credential.id, assertion), challenge: bytes, passkey: passkey.credential,
                     account: challenge.credentials == nil
                         ? .discovered(userHandle: user.passkeyHandle) : .identified(userHandle: user.passkeyHandle))
                 return .proved(passwordHash: nil, enrollment: enrollment.used(verified))
@@ -62,15 +60,30 @@ package struct PasskeyVerifier: FactorVerifier {
             // change the work.
             let handle = challenge.standIns?.decoy == nil ? user.passkeyHandle : Self.unknownHandle
             for _ in 0..<(challenge.standIns?.credentials ?? 0) {
-                OperationMeter.note(.signature)
                 let passkey = StoredPasskey(standInFor: verifier.relyingParty.id)
                 // The result does not matter: a stand-in proves nothing.
-                _ = try? verifier.verify(
-                    AuthenticationResponse(id: passkey.id, assertion), challenge: bytes, requested: [], passkey: passkey,
+                _ = try? verifier.meteredVerify(
+                    AuthenticationResponse(id: passkey.id, assertion), challenge: bytes, passkey: passkey,
                     account: .identified(userHandle: handle))
             }
         }
         return .rejected(reason.map { "passkey: \($0)" } ?? "the user has no such passkey")
+    }
+}
+
+extension AuthenticationVerifier {
+    /// Verifies a response, and meters the check of the signature if the earlier checks allow it.
+    fileprivate func meteredVerify(
+        _ response: AuthenticationResponse, challenge: [UInt8], passkey: StoredPasskey, account: Account
+    ) throws(WebAuthnError) -> VerifiedAuthentication {
+        do throws(WebAuthnError) {
+            let verified = try verify(response, challenge: challenge, requested: [], passkey: passkey, account: account)
+            OperationMeter.note(.signature)
+            return verified
+        } catch {
+            if error == .signature { OperationMeter.note(.signature) }
+            throw error
+        }
     }
 }
 
