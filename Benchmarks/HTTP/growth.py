@@ -143,16 +143,28 @@ class Rows:
         assert psql.returncode == 0
 
 
+def ask(text):
+    return int(subprocess.run(["psql", "-XAtq", database, "-c", f"SELECT ({text})::bigint"], check=True, capture_output=True, text=True).stdout)
+
+
+def journal():
+    """Bytes that PostgreSQL has written to its log."""
+    return ask("pg_current_wal_lsn() - '0/0'") if database else 0
+
+
 def load(title, server, script, *arguments, connections=16):
+    written = journal()
     before = processor_time(server.process.pid)[1], database_time()
     output = subprocess.run(
         ["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "-s", script, ORIGIN, "--", *arguments], capture_output=True, text=True).stdout
     after = processor_time(server.process.pid)[1], database_time()
+    written = journal() - written
     lines = [line.split() for line in output.splitlines() if line.strip()]
     requests = next(int(line[0]) for line in lines if line[1:2] == ["requests"])
     refused = next((int(line[-1]) for line in lines if line[0] == "Non-2xx"), 0)
     cost = " + ".join(f"{(b - a) / requests * 1e6:5.0f} µs" for a, b in zip(before, after))
-    print(f"    {title:28} {requests / seconds:8.0f} requests/s   server + database: {cost}   refused {refused}", flush=True)
+    logged = f"   log: {written / requests:6.0f} bytes" if database else ""
+    print(f"    {title:28} {requests / seconds:8.0f} requests/s   server + database: {cost}{logged}   refused {refused}", flush=True)
 
 
 def session():
@@ -204,7 +216,8 @@ def main():
             tokens = rows.copy(count, size, grant_id)
             count = size
             server = Server(command, folder)
-            print(f"{size} users and grants", flush=True)
+            size_on_disk = f", {ask('pg_database_size(current_database())') / size:.0f} bytes each" if database else ""
+            print(f"{size} users and grants{size_on_disk}", flush=True)
             measure(server, tokens, folder)
         server.stop()
 
