@@ -28,7 +28,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
     private nonisolated let keySource: VaultKeySource
     private nonisolated let lockTimeout: Duration
     private var opened: (fingerprint: VaultKeySource.Fingerprint, key: VaultKey)?
-    private var cache = VaultCache()
+    private(set) var cache = VaultCache()
 
     /// The default folder: the environment variable `COUNTERSIGN_VAULT`, else `countersign/<program>/credentials` in `$XDG_DATA_HOME`, else
     /// in `~/.local/share`.
@@ -174,7 +174,9 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         return token
     }
 
-    package func storedToken(id: String) throws -> Token { try get(token: id, prompt: nil, authenticationContext: nil) }
+    package func storedToken(id: String, mayAsk: Bool) throws -> Token { try get(token: id, prompt: nil, authenticationContext: nil) }
+
+    package func forgetToken(id: String) { cache.forget(id) }
 
     package nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)? {
         try folder.create()

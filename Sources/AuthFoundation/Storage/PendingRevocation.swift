@@ -27,6 +27,19 @@ public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
         self.queuedAt = queuedAt
     }
 
+    /// Creates a revocation of a token that arrived after its session was removed. It has another id, because the revocation of the old
+    /// token has the session's id and may be pending.
+    init(late token: Token, queuedAt: Date) throws {
+        let late = try Token(
+            id: token.id + Self.lateSuffix, issuedAt: token.issuedAt, context: token.context, response: token.json, isStored: true)
+        self.init(token: late, type: .all, queuedAt: queuedAt)
+    }
+
+    private static let lateSuffix = ".late"
+
+    /// The id of the session whose token is revoked.
+    var sessionID: String { id.hasSuffix(Self.lateSuffix) ? String(id.dropLast(Self.lateSuffix.count)) : id }
+
     /// The id of the token; no secret.
     public var description: String { "PendingRevocation(id: \(id))" }
 

@@ -91,10 +91,17 @@ package protocol SharedTokenStorage: AnyObject, TokenStorage {
     func readAllIDs() throws -> [String]
 
     /// Returns a stored token, as the last process wrote it. The user is not asked again to unlock a token that this process has read.
-    func storedToken(id: String) throws -> Token
+    /// - Parameter mayAsk: Whether the system may ask the user to unlock the token. Otherwise the read of such a token throws.
+    func storedToken(id: String, mayAsk: Bool) throws -> Token
+
+    /// Reads a stored token. The system may ask the user to unlock it. Meanwhile, the actor is free.
+    nonisolated func readToken(id: String, prompt: String?) async throws -> Token
 
     /// Whether reading the token asks the user, such as for biometrics.
     func asksUser(forToken id: String) throws -> Bool
+
+    /// Whether no process has changed a token since this process has read or written it, although it may have forgotten the token since.
+    func isUnchanged(id: String) throws -> Bool
 
     /// Removes the copy of a token that this process keeps in memory.
     func forgetToken(id: String)
@@ -104,9 +111,15 @@ package protocol SharedTokenStorage: AnyObject, TokenStorage {
 }
 
 extension SharedTokenStorage {
+    package func storedToken(id: String) throws -> Token { try storedToken(id: id, mayAsk: true) }
+
+    package nonisolated func readToken(id: String, prompt: String?) async throws -> Token {
+        try await get(token: id, prompt: prompt, authenticationContext: nil)
+    }
+
     package func asksUser(forToken id: String) throws -> Bool { false }
 
-    package func forgetToken(id: String) {}
+    package func isUnchanged(id: String) throws -> Bool { false }
 }
 
 /// The exclusive right to refresh a token. It ends with ``release()`` or with the process, and some kinds also after a time.

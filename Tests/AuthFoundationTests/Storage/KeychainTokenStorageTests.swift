@@ -255,4 +255,98 @@ struct KeychainTokenStorageTests {
             #expect(try storage.get(token: "session-1", prompt: nil, authenticationContext: nil).accessToken == "of the other")
         }
     }
+
+    // MARK: - Changes by other processes
+
+    /// Another process refreshes a protected token, which moves the token to its other place.
+    private func move(_ access: String) -> @Sendable () -> Void {
+        let other = storage()
+        return {
+            CredentialActor.synchronously {
+                do { try other.replace(token: "session-1", with: .fixture(access: access), security: nil) } catch { Issue.record(error) }
+            }
+        }
+    }
+
+    @Test("A protected token that another process refreshes while the user is asked for it is found, and the session stays")
+    func movedDuringPrompt() async throws {
+        let storage = storage()
+        try await Credential.withStorage(storage, session: ScriptedIssuer()) {
+            try on(storage) { try $0.add(token: .fixture(), metadata: nil, options: protection) }
+            for access in ["second", "third"] {
+                device.beforeNextRead(move(access))
+                let credential = try #require(try Credential.with(id: "session-1"))
+                #expect(credential.token.accessToken == access)
+            }
+            #expect(Credential.default != nil)
+        }
+    }
+
+    @Test("A protected token that another process moves between two searches is found", arguments: ["token", "ids", "metadata"])
+    func movedDuringSearch(call: String) throws {
+        try on(storage()) { storage in
+            try storage.add(token: .fixture(), metadata: nil, options: protection)
+            move("second")()
+            // The token is in the other place now, and moves back after the search of the first one.
+            device.afterNextList(move("third"))
+            switch call {
+            case "token": #expect(try storage.storedToken(id: "session-1").accessToken == "third")
+            case "ids": #expect(try storage.readAllIDs() == ["session-1"])
+            default: #expect(try storage.metadata(for: "session-1").id == "session-1")
+            }
+        }
+    }
+
+    @Test("A protected token that another process moves during a sign-out is removed")
+    func movedDuringRemoval() throws {
+        try on(storage()) { storage in
+            try storage.add(token: .fixture(), metadata: nil, options: protection)
+            device.beforeNextChange(move("second"))
+            try storage.remove(id: "session-1")
+            #expect(storage.allIDs.isEmpty)
+        }
+    }
+
+    @Test("A refreshed token replaces a token with unreadable metadata, which loses its tags and reports an error")
+    func damagedMetadata() throws {
+        let failures = Locked<[KeychainError?]>([])
+        try on(storage()) { storage in
+            storage.onFailure = { error in failures.withLock { $0.append(error as? KeychainError) } }
+            try storage.add(token: .fixture(), metadata: Token.Metadata(token: .fixture(), tags: ["role": "work"]), security: [])
+            let query = KeychainQuery(service: Self.tokens, account: "session-1")
+            let keychain = KeychainDouble.App(device: device)
+            #expect(keychain.update(query, KeychainChanges(generic: Data("?".utf8)), context: nil) == KeychainStatus.success)
+            try storage.replace(token: "session-1", with: .fixture(access: "new"), security: nil)
+            #expect(try storage.storedToken(id: "session-1").accessToken == "new")
+            #expect(try storage.metadata(for: "session-1").tags.isEmpty)
+        }
+        #expect(failures.withLock { $0 } == [.invalidFormat])
+    }
+
+    // MARK: - Pending revocations
+
+    @Test(
+        "A pending revocation is as protected as its token, in the same access group and never on another device, even after the removal",
+        arguments: [
+            (Keychain.Accessibility.unlocked, Keychain.Accessibility.unlockedThisDeviceOnly),
+            (.whenPasswordSetThisDeviceOnly, .whenPasswordSetThisDeviceOnly), (.afterFirstUnlock, .afterFirstUnlockThisDeviceOnly),
+        ])
+    func protectsRevocations(_ accessibility: Keychain.Accessibility, _ expected: Keychain.Accessibility) throws {
+        let service = "com.countersign.revocations"
+        try on(storage(groups: ["app", "shared"])) { storage in
+            let options = KeychainOptions(accessibility: accessibility, accessControl: .flags(1), accessGroup: "shared")
+            try storage.add(token: .fixture(), metadata: nil, options: options)
+            try storage.add(pendingRevocation: PendingRevocation(token: .fixture(), type: .all, queuedAt: clock.now))
+            try storage.remove(id: "session-1")
+            // A token that arrived after the sign-out.
+            let late = try Token.fixture(id: "session-1.late")
+            try storage.add(pendingRevocation: PendingRevocation(token: late, type: .all, queuedAt: clock.now))
+            #expect(device.groups(of: service) == ["shared", "shared"])
+            #expect(device.records(of: service).allSatisfy { $0.protection.accessibility == expected })
+            #expect(try storage.pendingRevocations().map(\.id).sorted() == ["session-1", "session-1.late"])
+            try storage.removePendingRevocation(id: "session-1")
+            #expect(try storage.pendingRevocations().map(\.id) == ["session-1.late"])
+            #expect(device.prompts.isEmpty)
+        }
+    }
 }

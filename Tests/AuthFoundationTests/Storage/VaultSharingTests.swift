@@ -131,7 +131,8 @@ private final class WatchedStorage: SharedTokenStorage {
 
     func readDefaultTokenID() throws -> String? { try vault.readDefaultTokenID() }
     func readAllIDs() throws -> [String] { try vault.readAllIDs() }
-    func storedToken(id: String) throws -> Token { try vault.storedToken(id: id) }
+    func storedToken(id: String, mayAsk: Bool) throws -> Token { try vault.storedToken(id: id, mayAsk: mayAsk) }
+    func forgetToken(id: String) { vault.forgetToken(id: id) }
 
     var onFailure: (@Sendable (any Error) -> Void)? {
         get { vault.onFailure }

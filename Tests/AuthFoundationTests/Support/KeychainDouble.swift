@@ -25,6 +25,10 @@ final class KeychainDouble: Sendable {
         var changes = 0
         /// Runs once, before the next change of an item: another process is faster.
         var race: (@Sendable () -> Void)?
+        /// Runs once, before the next read that can ask the user.
+        var readRace: (@Sendable () -> Void)?
+        /// Runs once, after the next list of items.
+        var listRace: (@Sendable () -> Void)?
     }
 
     private let state = Locked(State())
@@ -77,6 +81,12 @@ final class KeychainDouble: Sendable {
     /// Runs a function once, right before the next change of an item.
     func beforeNextChange(_ race: @escaping @Sendable () -> Void) { state.withLock { $0.race = race } }
 
+    /// Runs a function once, right before the next read of a value that can ask the user, such as while the user reads the prompt.
+    func beforeNextRead(_ race: @escaping @Sendable () -> Void) { state.withLock { $0.readRace = race } }
+
+    /// Runs a function once, right after the next list of items.
+    func afterNextList(_ race: @escaping @Sendable () -> Void) { state.withLock { $0.listRace = race } }
+
     /// Removes the device's passcode, and with it the items that need one.
     func removePasscode() {
         withState { $0.items.removeAll { $0.record.protection.accessibility == .whenPasswordSetThisDeviceOnly } }
@@ -94,10 +104,10 @@ final class KeychainDouble: Sendable {
         }
     }
 
-    private func runRace() {
+    private func runRace(_ kind: WritableKeyPath<State, (@Sendable () -> Void)?> = \.race) {
         let race = state.withLock { state in
-            defer { state.race = nil }
-            return state.race
+            defer { state[keyPath: kind] = nil }
+            return state[keyPath: kind]
         }
         race?()
     }
@@ -127,7 +137,8 @@ final class KeychainDouble: Sendable {
         }
 
         func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus> {
-            device.withState { state in
+            defer { device.runRace(\.listRace) }
+            return device.withState { state in
                 let found = state.indices(query, groups)
                 guard !found.isEmpty else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
                 // The attributes are encrypted with a key of the item's class, and one unreadable item fails the whole list.
@@ -146,11 +157,12 @@ final class KeychainDouble: Sendable {
         func read(
             _ query: KeychainQuery, prompt: String?, context: (any TokenAuthenticationContext)?
         ) -> Result<KeychainRecord, KeychainStatus> {
-            device.withState { state in
+            if !(context is NoInteraction) { device.runRace(\.readRace) }
+            return device.withState { state in
                 guard let index = state.indices(query, groups).first else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
                 let record = state.record(index)
                 guard state.isReadable(record.protection) else { return .failure(KeychainStatus(KeychainStatus.interactionNotAllowed)) }
-                if record.protection.accessControl != nil, let failure = state.ask(prompt, context) { return .failure(failure) }
+                if record.protection.requiresUser, let failure = state.ask(prompt, context) { return .failure(failure) }
                 return .success(record)
             }
         }
@@ -164,7 +176,7 @@ final class KeychainDouble: Sendable {
                     var record = state.items[index].record
                     guard state.isReadable(record.protection) else { return KeychainStatus.interactionNotAllowed }
                     // The Keychain decrypts the value to write the item again.
-                    if record.protection.accessControl != nil, let failure = state.ask(nil, context) { return failure.code }
+                    if record.protection.requiresUser, let failure = state.ask(nil, context) { return failure.code }
                     record.generic = changes.generic ?? record.generic
                     record.value = changes.value ?? record.value
                     record.protection = changes.protection ?? record.protection
@@ -192,6 +204,13 @@ final class KeychainDouble: Sendable {
         static let userCanceled: OSStatus = -128
         /// `errSecAuthFailed`.
         static let authFailed: OSStatus = -25_293
+    }
+}
+
+extension KeychainProtection {
+    /// Access control without flags requires nothing of the user.
+    fileprivate var requiresUser: Bool {
+        if case .flags(0) = accessControl { false } else { accessControl != nil }
     }
 }
 

@@ -34,6 +34,15 @@ public struct Keychain: Sendable {
             }
         }
 
+        /// The accessibility of an item that is readable under the same condition, and never leaves the device.
+        var onThisDeviceOnly: Accessibility {
+            switch self {
+            case .unlocked, .unlockedThisDeviceOnly: .unlockedThisDeviceOnly
+            case .whenPasswordSetThisDeviceOnly: .whenPasswordSetThisDeviceOnly
+            case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly, .always, .alwaysThisDeviceOnly: .afterFirstUnlockThisDeviceOnly
+            }
+        }
+
         #if canImport(Security)
         var attribute: CFString {
             switch self {

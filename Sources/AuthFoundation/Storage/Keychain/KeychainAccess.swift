@@ -142,3 +142,50 @@ package struct KeychainChanges: Sendable {
         (self.generic, self.value, self.protection) = (generic, value, protection)
     }
 }
+
+/// The Keychain form of the ``Credential/Security`` options.
+package struct KeychainOptions: Sendable {
+    package var accessibility: Keychain.Accessibility?
+    package var accessControl: KeychainProtection.AccessControl?
+    package var accessGroup: String?
+    package var context: (any TokenAuthenticationContext)?
+    /// Whether the item may be synchronized if the settings and the accessibility permit it. A migration does not synchronize an item whose
+    /// original was not synchronized.
+    var allowsSynchronization = true
+
+    package init(
+        accessibility: Keychain.Accessibility? = nil, accessControl: KeychainProtection.AccessControl? = nil, accessGroup: String? = nil
+    ) {
+        (self.accessibility, self.accessControl, self.accessGroup) = (accessibility, accessControl, accessGroup)
+    }
+
+    init(_ security: [Credential.Security]) {
+        #if canImport(Security)
+        for option in security {
+            switch option {
+            case .accessibility(let value): accessibility = value
+            case .accessControl(let flags): accessControl = .flags(UInt(flags.rawValue))
+            case .accessControlRef(let control): accessControl = .reference(KeychainProtection.Reference(object: control))
+            case .accessGroup(let name): accessGroup = name
+            #if canImport(LocalAuthentication) && !os(tvOS)
+            case .context(let context): self.context = context
+            #endif
+            }
+        }
+        #endif
+    }
+
+    /// The protection for an existing item; `nil` if the options do not change it.
+    var newProtection: KeychainProtection? { accessibility == nil && accessControl == nil ? nil : protection }
+
+    /// The protection of a new item.
+    var protection: KeychainProtection {
+        KeychainProtection(accessibility ?? .afterFirstUnlockThisDeviceOnly, accessControl: accessControl)
+    }
+
+    var isSynchronizable: Bool { isSynchronizable(isPermitted: Credential.Security.isDefaultSynchronizable) }
+
+    func isSynchronizable(isPermitted: Bool) -> Bool {
+        isPermitted && allowsSynchronization && accessControl == nil && accessibility?.isSynchronizable == true
+    }
+}

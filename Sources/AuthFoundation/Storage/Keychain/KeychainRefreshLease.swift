@@ -92,6 +92,34 @@ extension KeychainAccess {
         }
     }
 
+    /// Returns the first matching item with its value; `nil` if there is none. Throws ``KeychainError``.
+    func item(
+        _ query: KeychainQuery, prompt: String? = nil, context: (any TokenAuthenticationContext)? = nil
+    ) throws -> KeychainRecord? {
+        switch read(query, prompt: prompt, context: context) {
+        case .success(let item): return item
+        case .failure(let status) where status.code == KeychainStatus.itemNotFound: return nil
+        case .failure(let status): throw KeychainError.cannotGet(code: status.code)
+        }
+    }
+
+    /// Returns the items of a token, or of all tokens, without their values, the latest first. Throws ``KeychainError``.
+    func tokenItems(_ id: String? = nil) throws -> [KeychainRecord] {
+        let items = try KeychainTokenStorage.Service.places.flatMap { try self.items(KeychainQuery(service: $0, account: id)) }
+        return items.sorted { ($0.modifiedAt ?? .distantPast) > ($1.modifiedAt ?? .distantPast) }
+    }
+
+    /// Runs a function on the item of a token. If the function returns `nil`, because another process has moved the item to the other place
+    /// meanwhile, runs it again. Returns `nil` if there is no item.
+    func withTokenItem<Result>(_ id: String, _ body: (KeychainRecord) throws -> Result?) throws -> Result? {
+        // A refresh moves an item once, so a few attempts suffice.
+        for _ in 0..<5 {
+            guard let item = try tokenItems(id).first else { return nil }
+            if let result = try body(item) { return result }
+        }
+        return nil
+    }
+
     /// Deletes the matching items. No-op if there are none. Throws ``KeychainError``.
     func remove(_ query: KeychainQuery) throws {
         let status = delete(query)

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// A token storage in the Keychain, with one item per token. The metadata is readable without unlocking the token. Apps create it on Apple's
@@ -11,13 +12,16 @@ import Foundation
 /// still signed in.
 @CredentialActor
 public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenStorage {
-    private enum Service {
+    enum Service {
         static let tokens = "com.countersign.tokens"
         /// The second place of protected tokens. A change of such an item would ask the user to unlock it, so a new token is added in the
         /// other place before the old one is deleted. Of two, the later one counts.
         static let otherTokens = "com.countersign.tokens.other"
         static let defaultToken = "com.countersign.default"
         static let revocations = "com.countersign.revocations"
+        /// The places of tokens, in the order of a search. The first place is searched again, because another process may move a token from
+        /// the second place to the first one after the first search.
+        static let places = [tokens, otherTokens, tokens]
         /// The items that a new installation of the app may remove.
         static let all = [tokens, otherTokens, defaultToken, revocations, KeychainRefreshLease.service]
     }
@@ -34,8 +38,11 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     private nonisolated let randomness: Randomness
     /// The check for an earlier installation, until it succeeded.
     private var installation: InstallationCheck?
-    /// The last read token of each item, so that a refresh does not ask the user to unlock it again.
-    private var known: [String: (modifiedAt: Date, token: Token)] = [:]
+    /// The last read token of each item, so that a refresh does not ask the user to unlock it again. The token is `nil` after
+    /// ``forgetToken(id:)``.
+    private var known: [String: (modifiedAt: Date, token: Token?)] = [:]
+    /// The last found item of each token without its value, whose protection a revocation gets.
+    private var lastFound: [String: KeychainRecord] = [:]
 
     #if canImport(Security)
     /// Creates a storage in the app's Keychain.
@@ -85,7 +92,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     private func defaults() throws -> [(id: String, item: KeychainRecord)] {
         try settleInstallation()
         return try keychain.items(KeychainQuery(service: Service.defaultToken, account: Self.defaultAccount)).compactMap { item in
-            try read(item.query)?.value.map { (String(decoding: $0, as: UTF8.self), item) }
+            try keychain.item(item.query)?.value.map { (String(decoding: $0, as: UTF8.self), item) }
         }
     }
 
@@ -134,7 +141,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     package func readAllIDs() throws -> [String] {
         try settleInstallation()
-        return Array(Set(try tokenItems().map(\.account))).sorted()
+        return Array(Set(try keychain.tokenItems().map(\.account))).sorted()
     }
 
     /// Stores a new token. The first token in an empty storage becomes the default.
@@ -171,15 +178,21 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     /// the user to unlock it.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``KeychainError``.
     public func setMetadata(_ metadata: Token.Metadata) throws {
-        guard let found = try entry(metadata.id) else { throw TokenError.tokenNotFound(id: metadata.id) }
-        try update(found, KeychainChanges(generic: try JSONEncoder().encode(metadata)), missing: .tokenNotFound(id: metadata.id))
+        let changes = KeychainChanges(generic: try JSONEncoder().encode(metadata))
+        try settleInstallation()
+        let isUpdated = try keychain.withTokenItem(metadata.id) { item in try update(item, changes) ? true : nil }
+        if isUpdated == nil { throw TokenError.tokenNotFound(id: metadata.id) }
     }
 
     /// Returns the metadata of a stored token without unlocking the token.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``KeychainError``.
     public func metadata(for id: String) throws -> Token.Metadata {
         guard let found = try entry(id) else { throw TokenError.tokenNotFound(id: id) }
-        guard let data = found.generic, let metadata = try? JSONDecoder().decode(Token.Metadata.self, from: data) else {
+        return try metadata(of: found)
+    }
+
+    private func metadata(of item: KeychainRecord) throws -> Token.Metadata {
+        guard let data = item.generic, let metadata = try? JSONDecoder().decode(Token.Metadata.self, from: data) else {
             throw KeychainError.invalidFormat
         }
         return metadata
@@ -197,7 +210,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     package func replace(token id: String, with token: Token, options: KeychainOptions?) throws {
         guard token.id == id, let found = try entry(id) else { throw TokenError.cannotReplaceToken }
-        let metadata = try JSONEncoder().encode(Token.Metadata(token: token, tags: try self.metadata(for: id).tags))
+        let metadata = try JSONEncoder().encode(Token.Metadata(token: token, tags: tags(of: found)))
         let value = try JSONEncoder().encode(token)
         if let group = found.accessGroup {
             // A refresh can bind a token for the first time. A failure must not prevent that the new token is stored.
@@ -213,20 +226,27 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
             try keychain.remove(found.query)
         } else {
             let changes = KeychainChanges(generic: metadata, value: value, protection: options?.newProtection)
-            try update(found, changes, context: options?.context, missing: .cannotReplaceToken)
+            guard try update(found, changes, context: options?.context) else { throw TokenError.cannotReplaceToken }
         }
         // The user has unlocked the old token to get the new one.
         known[id] = try entry(id)?.modifiedAt.map { ($0, token) }
         delegate?.token(storage: self, replaced: id, with: token)
     }
 
+    /// Returns the tags to keep. If the metadata is damaged, the tags are lost and the error is reported, but the new token is still stored.
+    private func tags(of item: KeychainRecord) -> [String: String] {
+        do { return try metadata(of: item).tags } catch {
+            onFailure?(error)
+            return [:]
+        }
+    }
+
     /// Deletes a token and its metadata. No-op if the id is unknown.
     /// - Throws: ``KeychainError``.
     public func remove(id: String) throws {
-        let items = try tokenItems(id)
-        guard !items.isEmpty else { return }
+        guard try entry(id) != nil else { return }
         let wasDefault = try readDefaultTokenID() == id
-        for item in items { try keychain.remove(item.query) }
+        for place in Service.places { try keychain.remove(KeychainQuery(service: place, account: id)) }
         known[id] = nil
         for (named, item) in try defaults() where named == id { try keychain.remove(item.query) }
         delegate?.token(storage: self, removed: id)
@@ -240,15 +260,19 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     ///   - authenticationContext: An authentication that the user has already completed.
     /// - Throws: ``KeychainError``; ``TokenFormatError`` if a newer version stored the token.
     public func get(token id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?) throws -> Token {
-        guard let found = try entry(id), let item = try read(found.query, prompt: prompt, context: authenticationContext),
-            let value = item.value
-        else {
-            throw KeychainError.notFound
-        }
+        try settleInstallation()
+        let (token, modifiedAt) = try token(id, prompt: prompt, context: authenticationContext)
+        known[id] = modifiedAt.map { ($0, token) }
+        return token
+    }
+
+    private nonisolated func token(
+        _ id: String, prompt: String?, context: (any TokenAuthenticationContext)?
+    ) throws -> (Token, modifiedAt: Date?) {
+        let found = try keychain.withTokenItem(id) { item in try keychain.item(item.query, prompt: prompt, context: context) }
+        guard let found, let value = found.value else { throw KeychainError.notFound }
         do {
-            let token = try JSONDecoder().decode(Token.self, from: value)
-            if let modifiedAt = item.modifiedAt { known[id] = (modifiedAt, token) }
-            return token
+            return (try JSONDecoder().decode(Token.self, from: value), found.modifiedAt)
         } catch let error as TokenFormatError {
             throw error
         } catch {
@@ -260,18 +284,46 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     /// Returns the attributes of a token's item; `nil` if the id is unknown. Throws ``KeychainError``.
     func attributes(of id: String) throws -> KeychainRecord? { try entry(id) }
 
-    package func storedToken(id: String) throws -> Token {
+    package func storedToken(id: String, mayAsk: Bool) throws -> Token {
         guard let found = try entry(id) else { throw KeychainError.notFound }
-        if let known = known[id], known.modifiedAt == found.modifiedAt { return known.token }
-        return try get(token: id, prompt: nil, authenticationContext: nil)
+        if let known = known[id], known.modifiedAt == found.modifiedAt, let token = known.token { return token }
+        return try get(token: id, prompt: nil, authenticationContext: mayAsk ? nil : NoInteraction())
     }
 
-    package func asksUser(forToken id: String) throws -> Bool { try entry(id)?.protection.accessControl != nil }
+    package nonisolated func readToken(id: String, prompt: String?) async throws -> Token {
+        // The system blocks the thread while it asks the user, so it must be none of the task pool.
+        let (token, modifiedAt) = try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global(qos: .userInitiated).async { [self] in
+                continuation.resume(with: Result { try self.token(id, prompt: prompt, context: nil) })
+            }
+        }
+        await remember(token, modifiedAt: modifiedAt)
+        return token
+    }
 
-    package func forgetToken(id: String) { known[id] = nil }
+    private func remember(_ token: Token, modifiedAt: Date?) { known[token.id] = modifiedAt.map { ($0, token) } }
+
+    /// Tries a read, because access control can require nothing of the user.
+    package func asksUser(forToken id: String) throws -> Bool {
+        guard let found = try entry(id), found.protection.accessControl != nil else { return false }
+        switch keychain.read(found.query, prompt: nil, context: NoInteraction()) {
+        case .success: return false
+        // Another process has moved the item. A caller that asks the user itself is on the safe side.
+        case .failure(let status) where status.code == KeychainStatus.itemNotFound: return false
+        case .failure(let status) where [KeychainStatus.interactionNotAllowed, KeychainStatus.authFailed].contains(status.code): return true
+        case .failure(let status): throw KeychainError.cannotGet(code: status.code)
+        }
+    }
+
+    package func isUnchanged(id: String) throws -> Bool {
+        guard let known = known[id] else { return false }
+        return try entry(id)?.modifiedAt == known.modifiedAt
+    }
+
+    package func forgetToken(id: String) { known[id]?.token = nil }
 
     package nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)? {
-        guard let found = try tokenItems(id).first else { throw KeychainError.notFound }
+        guard let found = try keychain.tokenItems(id).first else { throw KeychainError.notFound }
         return try KeychainRefreshLease.take(id, accessGroup: found.accessGroup, in: keychain, clock: clock, randomness: randomness)
     }
 
@@ -283,18 +335,22 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         try settleInstallation()
         return try keychain.items(KeychainQuery(service: Service.revocations)).compactMap { found in
             // An unreadable revocation stays stored for a later attempt, for example if the device is locked.
-            (try? read(found.query)?.value).flatMap { try? JSONDecoder().decode(PendingRevocation.self, from: $0) }
+            (try? keychain.item(found.query)?.value).flatMap { try? JSONDecoder().decode(PendingRevocation.self, from: $0) }
         }
         .sorted { $0.queuedAt < $1.queuedAt }
     }
 
-    /// Stores a revocation until it is delivered.
+    /// Stores a revocation until it is delivered, in the access group of its token and readable under the same condition, on this device
+    /// only. It requires no user authentication, because it is delivered without the user.
     /// - Throws: ``KeychainError``.
     public func add(pendingRevocation revocation: PendingRevocation) throws {
+        // The token may be removed already, or unreadable while the device is locked.
+        let item = (try? entry(revocation.sessionID)) ?? lastFound[revocation.sessionID]
+        let accessibility = item?.protection.accessibility ?? .afterFirstUnlockThisDeviceOnly
         try keychain.save(
             KeychainRecord(
-                service: Service.revocations, account: revocation.id, protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly),
-                value: try JSONEncoder().encode(revocation)))
+                service: Service.revocations, account: revocation.id, accessGroup: item?.accessGroup,
+                protection: KeychainProtection(accessibility.onThisDeviceOnly), value: try JSONEncoder().encode(revocation)))
     }
 
     /// Removes a revocation.
@@ -318,80 +374,20 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     private func entry(_ id: String) throws -> KeychainRecord? {
         try settleInstallation()
-        return try tokenItems(id).first
+        let item = try keychain.tokenItems(id).first
+        if let item { lastFound[id] = item }
+        return item
     }
 
-    /// The items of a token, or of all tokens, the latest first.
-    private nonisolated func tokenItems(_ id: String? = nil) throws -> [KeychainRecord] {
-        let items = try [Service.tokens, Service.otherTokens].flatMap { try keychain.items(KeychainQuery(service: $0, account: id)) }
-        return items.sorted { ($0.modifiedAt ?? .distantPast) > ($1.modifiedAt ?? .distantPast) }
-    }
-
-    private func read(
-        _ query: KeychainQuery, prompt: String? = nil, context: (any TokenAuthenticationContext)? = nil
-    ) throws -> KeychainRecord? {
-        switch keychain.read(query, prompt: prompt, context: context) {
-        case .success(let item): return item
-        case .failure(let status) where status.code == KeychainStatus.itemNotFound: return nil
-        case .failure(let status): throw KeychainError.cannotGet(code: status.code)
-        }
-    }
-
+    /// Returns `false` if there is no such item.
     private func update(
-        _ found: KeychainRecord, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)? = nil, missing: TokenError
-    ) throws {
-        known[found.account] = nil
-        switch keychain.update(found.query, changes, context: context) {
-        case KeychainStatus.success: return
-        case KeychainStatus.itemNotFound: throw missing
+        _ item: KeychainRecord, _ changes: KeychainChanges, context: (any TokenAuthenticationContext)? = nil
+    ) throws -> Bool {
+        known[item.account] = nil
+        switch keychain.update(item.query, changes, context: context) {
+        case KeychainStatus.success: return true
+        case KeychainStatus.itemNotFound: return false
         case let status: throw KeychainError.cannotUpdate(code: status)
         }
-    }
-}
-
-/// The Keychain form of the ``Credential/Security`` options.
-package struct KeychainOptions: Sendable {
-    package var accessibility: Keychain.Accessibility?
-    package var accessControl: KeychainProtection.AccessControl?
-    package var accessGroup: String?
-    package var context: (any TokenAuthenticationContext)?
-    /// Whether the item may be synchronized if the settings and the accessibility permit it. A migration does not synchronize an item whose
-    /// original was not synchronized.
-    var allowsSynchronization = true
-
-    package init(
-        accessibility: Keychain.Accessibility? = nil, accessControl: KeychainProtection.AccessControl? = nil, accessGroup: String? = nil
-    ) {
-        (self.accessibility, self.accessControl, self.accessGroup) = (accessibility, accessControl, accessGroup)
-    }
-
-    init(_ security: [Credential.Security]) {
-        #if canImport(Security)
-        for option in security {
-            switch option {
-            case .accessibility(let value): accessibility = value
-            case .accessControl(let flags): accessControl = .flags(UInt(flags.rawValue))
-            case .accessControlRef(let control): accessControl = .reference(KeychainProtection.Reference(object: control))
-            case .accessGroup(let name): accessGroup = name
-            #if canImport(LocalAuthentication) && !os(tvOS)
-            case .context(let context): self.context = context
-            #endif
-            }
-        }
-        #endif
-    }
-
-    /// The protection for an existing item; `nil` if the options do not change it.
-    var newProtection: KeychainProtection? { accessibility == nil && accessControl == nil ? nil : protection }
-
-    /// The protection of a new item.
-    var protection: KeychainProtection {
-        KeychainProtection(accessibility ?? .afterFirstUnlockThisDeviceOnly, accessControl: accessControl)
-    }
-
-    var isSynchronizable: Bool { isSynchronizable(isPermitted: Credential.Security.isDefaultSynchronizable) }
-
-    func isSynchronizable(isPermitted: Bool) -> Bool {
-        isPermitted && allowsSynchronization && accessControl == nil && accessibility?.isSynchronizable == true
     }
 }
