@@ -227,6 +227,18 @@ extension KeychainTokenStorageTests {
         #expect(on(storage(earlier: .remove(marker: marker))) { $0.allIDs } == ["session-1"])
     }
 
+    @Test("A damaged marker of an installation keeps the sessions, and the next new installation removes them", arguments: ["", "{"])
+    func damagedMarker(content: String) throws {
+        let policy = EarlierInstallation.remove(marker: marker)
+        try on(storage(earlier: policy)) { try $0.add(token: .fixture(), metadata: nil, security: []) }
+        try Data(content.utf8).write(to: marker)
+        for _ in 0..<2 { #expect(on(storage(earlier: policy)) { $0.allIDs } == ["session-1"]) }
+        clock.advance(by: 60)
+        try reinstall()
+        #expect(on(storage(earlier: policy)) { $0.allIDs }.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: marker.deletingLastPathComponent().path) == [marker.lastPathComponent])
+    }
+
     @Test("If the marker of the installation cannot be written, the read fails and no session is lost at the next start")
     func unwritableMarker() throws {
         // A file stands where the marker's folder should be.

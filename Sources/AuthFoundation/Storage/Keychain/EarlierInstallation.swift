@@ -26,6 +26,10 @@ struct InstallationCheck {
     private struct Installation: Codable, Equatable {
         let id: String
         let startedAt: Date
+
+        /// The installation of a damaged marker, such as after a power failure. No session is older, so all are kept. The file stays, so that
+        /// the next new installation, which lacks it, is still noticed.
+        static let damaged = Installation(id: "damaged", startedAt: .distantPast)
     }
 
     let keychain: any KeychainAccess
@@ -68,21 +72,26 @@ struct InstallationCheck {
         if let known = try read() { return known }
         try FileManager.default.createDirectory(at: marker.deletingLastPathComponent(), withIntermediateDirectories: true)
         let new = Installation(id: randomness.identifier, startedAt: clock.now)
+        // A link either creates the whole file or fails because the file exists. A process that ends leaves no part of it.
+        let draft = marker.deletingLastPathComponent().appending(path: "\(marker.lastPathComponent).\(new.id)")
+        defer { try? FileManager.default.removeItem(at: draft) }
+        try JSONEncoder().encode(new).write(to: draft)
+        #if canImport(Darwin) && !os(macOS)
+        // A locked device must not hide the file.
+        try FileManager.default.setAttributes([.protectionKey: FileProtectionType.none], ofItemAtPath: draft.path)
+        #endif
         do {
-            try JSONEncoder().encode(new).write(to: marker, options: .withoutOverwriting)
+            try FileManager.default.linkItem(at: draft, to: marker)
         } catch {
             guard let known = try? read() else { throw error }
             return known
         }
-        #if canImport(Darwin) && !os(macOS)
-        // A locked device must not hide the file.
-        try FileManager.default.setAttributes([.protectionKey: FileProtectionType.none], ofItemAtPath: marker.path)
-        #endif
         return new
     }
 
     private func read() throws -> Installation? {
         guard FileManager.default.fileExists(atPath: marker.path) else { return nil }
-        return try JSONDecoder().decode(Installation.self, from: Data(contentsOf: marker))
+        let data = try Data(contentsOf: marker)
+        return (try? JSONDecoder().decode(Installation.self, from: data)) ?? .damaged
     }
 }
