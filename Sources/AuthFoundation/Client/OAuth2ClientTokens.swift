@@ -35,6 +35,13 @@ extension OAuth2Client {
     ///   bound key is missing; otherwise the errors of ``exchange(token:)``. If the new tokens are invalid, only the access token is
     ///   revoked. Revoking the refresh token would end a session in which the old refresh token may still be usable.
     public func refresh(_ token: Token, scope: [String]? = nil) async throws -> Token {
+        try await refresh(token, scope: scope, onCondition: {})
+    }
+
+    /// Refreshes a token. See ``refresh(_:scope:)``.
+    /// - Parameter condition: Called directly before each attempt to send the request. If it throws, the request is not sent.
+    func refresh(_ token: Token, scope: [String]? = nil, onCondition condition: @escaping @Sendable () throws -> Void) async throws -> Token
+    {
         guard let refreshToken = token.refreshToken else { throw OAuth2Error.missingToken(type: .refreshToken) }
         let key = RefreshKey(id: token.id, refreshToken: refreshToken, scope: scope)
         return try await refreshes.value(for: key) { [self] in
@@ -42,7 +49,7 @@ extension OAuth2Client {
             defer { TokenRefreshes.end(token.id) }
             delegateCollection.invoke { $0.oauth(client: self, willRefresh: token) }
             do {
-                let newToken = try await requestRefresh(of: token, refreshToken: refreshToken, scope: scope)
+                let newToken = try await requestRefresh(of: token, refreshToken: refreshToken, scope: scope, condition)
                 // Call the delegates first: one of them stores the token, and no caller may see it before it is stored.
                 delegateCollection.invoke { $0.oauth(client: self, didRefresh: token, replacedWith: newToken) }
                 NotificationCenter.default.post(name: .tokenRefreshed, object: newToken)
@@ -55,12 +62,21 @@ extension OAuth2Client {
         }
     }
 
-    private func requestRefresh(of token: Token, refreshToken: String, scope: [String]?) async throws -> Token {
-        let request = RefreshRequest(
-            openIdConfiguration: try await openIdConfiguration(), clientConfiguration: configuration, refreshToken: refreshToken,
-            scope: scope, dpopThumbprint: token.context.dpopThumbprint)
-        // Fetch the keys before the request. After the response, only an invalid token may cause the loss of the new tokens.
+    /// Fetches what a refresh needs: the discovery document, and the keys. After the response, only an invalid token may cause the loss of
+    /// the new tokens.
+    @discardableResult
+    func prepareRefresh(of token: Token) async throws -> OpenIdConfiguration {
+        let provider = try await openIdConfiguration()
         if token.idToken != nil { _ = try await jwks() }
+        return provider
+    }
+
+    private func requestRefresh(
+        of token: Token, refreshToken: String, scope: [String]?, _ condition: @escaping @Sendable () throws -> Void
+    ) async throws -> Token {
+        let request = RefreshRequest(
+            openIdConfiguration: try await prepareRefresh(of: token), clientConfiguration: configuration, refreshToken: refreshToken,
+            scope: scope, dpopThumbprint: token.context.dpopThumbprint, condition: condition)
         let answer = try await request.send(to: self).result
         do {
             try checkBinding(of: answer)

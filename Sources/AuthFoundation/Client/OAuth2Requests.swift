@@ -116,13 +116,17 @@ package protocol ProvidesTokenContext {
     var tokenContext: Token.Context { get }
 }
 
-struct RefreshRequest: OAuth2TokenRequest {
+struct RefreshRequest: OAuth2TokenRequest, ConditionalRequest {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
     let refreshToken: String
     let scope: [String]?
     /// The thumbprint of the key to which the refresh token is bound, if known.
     var dpopThumbprint: String?
+    /// Throws if the refresh token may no longer be sent.
+    var condition: @Sendable () throws -> Void = {}
+
+    func checkCondition() throws { try condition() }
 
     /// A short timeout in seconds. A refresh without a response is retried, and servers accept a replaced refresh token for only about 30
     /// seconds.

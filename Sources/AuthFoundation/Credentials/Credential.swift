@@ -30,7 +30,8 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
     public let id: String
 
     let state: Locked<State>
-    let refreshes = SingleFlight<String, Void>()
+    /// The running refresh. Its result is the token that counts, with its secrets: the credential's own token has none while it is locked.
+    let refreshes = SingleFlight<String, Token>()
     let userInfoRequests = SingleFlight<String, UserInfo>(endsWhenAbandoned: true)
 
     /// The current tokens. Those of a locked credential contain no secrets; see ``isLocked``.

@@ -17,7 +17,7 @@ extension Credential {
     ///   was removed; ``CredentialLockedError``; network, server and storage errors; `CancellationError`.
     public func refresh() async throws {
         try requireUnlocked()
-        try await refreshes.value(for: id) { [self] in try await RefreshFlight(credential: self).run() }
+        _ = try await refreshes.value(for: id) { [self] in try await RefreshFlight(credential: self).run() }
     }
 
     /// Refreshes the tokens if they have expired or will expire soon.
@@ -36,8 +36,10 @@ extension Credential {
     private func takeOverStoredToken() {
         guard isStored, let coordinator else { return }
         CredentialActor.synchronously {
-            // Ignore read errors here; the refresh that follows throws them.
-            guard let shared = coordinator.tokenStorage as? any SharedTokenStorage, let token = try? shared.storedToken(id: id) else {
+            // Ignore read errors here; the refresh that follows throws them, or asks the user.
+            guard let shared = coordinator.tokenStorage as? any SharedTokenStorage,
+                let token = try? shared.storedToken(id: id, mayAsk: false)
+            else {
                 return
             }
             adopt(store?.tokenAfterRead(token) ?? token)
@@ -58,68 +60,101 @@ private struct RefreshFlight: Sendable {
     private static let patience = Duration.seconds(60)
     /// The interval between attempts to get the lock.
     private static let pause = Duration.milliseconds(20)
+    /// The number of times that the lock is taken. A process that was suspended can lose it.
+    private static let attempts = 3
 
     let credential: Credential
 
-    func run() async throws {
+    func run() async throws -> Token {
         defer { credential.forgetTokenIfLocked() }
         do {
-            try await BackgroundActivity.run("Refresh of a session") { try await refresh() }
+            return try await BackgroundActivity.run("Refresh of a session") { try await refresh() }
         } catch {
             report(error)
             throw error
         }
     }
 
-    private func refresh() async throws {
+    private func refresh() async throws -> Token {
         guard let coordinator = credential.coordinator else { throw CredentialError.missingCoordinator }
         // Another process may have stored a newer token. Start with the stored token.
-        let before = try await storedToken(coordinator)
-        let lock = try await otherProcessesExcluded(coordinator)
-        defer { lock?.release() }
-        let stored = try await storedToken(coordinator)
+        let before = try await currentToken(coordinator)
+        // Before the lock, because slow requests can outlast the lease of a Keychain. A failure counts only if a refresh is needed.
+        let preparation = await Result(of: { [credential] in try await credential.oauth2.prepareRefresh(of: before) })
+        var attempts = Self.attempts
+        while true {
+            let lock = try await otherProcessesExcluded(coordinator)
+            defer { lock?.release() }
+            attempts -= 1
+            do {
+                return try await refresh(before, under: lock, preparation, coordinator)
+            } catch let error as VaultError where error.code == .busy && attempts > 0 && lock?.renew() == false {
+                // Another process has taken the lock over. Start over with the token that it stores.
+            }
+        }
+    }
+
+    /// Refreshes the token, unless it has changed since it was `before`. Returns the token that counts.
+    private func refresh(
+        _ before: Token, under lock: (any RefreshLock)?, _ preparation: Result<OpenIdConfiguration, any Error>,
+        _ coordinator: any CredentialCoordinator
+    ) async throws -> Token {
+        let stored = try await currentToken(coordinator)
         let token = try await unwrittenToken(over: stored)
         // Another process refreshed the token during the wait.
-        guard stored == before else { return }
+        guard stored == before else { return token }
         // An earlier refresh could not store this token.
-        if token != stored, !isDue(token) { return }
+        if token != stored, !isDue(token) { return token }
         guard token.refreshToken != nil else { throw OAuth2Error.missingToken(type: .refreshToken) }
+        _ = try preparation.get()
+        let new: Token
         do {
-            let new = try await request(token, lock)
+            let received = try await request(token, lock)
             do {
-                // A process that lost the lock, such as after a suspension, must not replace a newer token of the new owner.
-                if lock?.renew() == false, try await storedToken(coordinator).isNewer(than: new) { return }
-                try await store(new, coordinator)
+                new = try await store(received, replacing: token, coordinator)
             } catch {
-                await keep(new, replacing: token, after: error)
+                await keep(received, replacing: token, after: error)
                 throw error
             }
         } catch {
             // A process that does not use the lock may have refreshed the token.
-            if let stored = try? await storedToken(coordinator), stored != token { return }
+            if let stored = try? await currentToken(coordinator), stored != token { return stored }
             throw error
         }
         await credential.store?.deliverRevocationsInBackground()
+        return new
     }
 
     private func request(_ token: Token, _ lock: (any RefreshLock)?) async throws -> Token {
+        // Without the lock, another process uses the refresh token, and the server would take a second use for a theft.
+        let renewLock = { @Sendable [id = credential.id] in
+            guard lock?.renew() == false else { return }
+            throw VaultError(.busy, entry: id, "Another process has taken over the refresh of this credential. Try again.")
+        }
         do {
-            return try await credential.oauth2.refresh(token)
+            return try await credential.oauth2.refresh(token, onCondition: renewLock)
         } catch {
-            // Without the lock, another process uses the refresh token, and the server would take a second use for a theft.
             guard RefreshFailure(error).isAnswerLost, lock?.renew() != false else { throw error }
             // Retry once without delay, because the server accepts the old refresh token only for a short time.
-            return try await credential.oauth2.refresh(token)
+            return try await credential.oauth2.refresh(token, onCondition: renewLock)
         }
     }
 
-    /// Returns the stored token and updates the credential with it. Returns the credential's own token if the token was never stored, or if
-    /// the storage is not a ``SharedTokenStorage``.
+    /// Returns the stored token with its secrets, and updates the credential with it. Returns the credential's own token if the token was
+    /// never stored, or if the storage is not a ``SharedTokenStorage``. Throws ``CredentialLockedError`` if the credential is locked and its
+    /// token cannot be read without the user.
     @CredentialActor
-    private func storedToken(_ coordinator: any CredentialCoordinator) throws -> Token {
-        guard credential.isStored, let shared = coordinator.tokenStorage as? any SharedTokenStorage else { return credential.token }
+    private func currentToken(_ coordinator: any CredentialCoordinator) async throws -> Token {
+        guard credential.isStored, let shared = coordinator.tokenStorage as? any SharedTokenStorage else {
+            return try credential.unlockedToken()
+        }
         do {
-            let token = try shared.storedToken(id: credential.id)
+            let token: Token
+            do { token = try shared.storedToken(id: credential.id, mayAsk: false) } catch let error as KeychainError where error.isLocked {
+                // Another process has changed a token that only the user can unlock.
+                try credential.requireUnlocked()
+                token = try await shared.readToken(id: credential.id, prompt: nil)
+            }
             credential.adopt(token)
             return token
         } catch {
@@ -168,19 +203,20 @@ private struct RefreshFlight: Sendable {
         }
     }
 
-    /// Stores the new token durably before the credential returns it.
+    /// Stores the new token durably before the credential returns it. Returns the token that counts.
     @CredentialActor
-    private func store(_ token: Token, _ coordinator: any CredentialCoordinator) throws {
+    private func store(_ token: Token, replacing old: Token, _ coordinator: any CredentialCoordinator) throws -> Token {
         guard credential.isStored else {
             credential.replaceUnstored(with: token)
-            return
+            return token
         }
         // The client's observer has usually stored the token already.
-        guard credential.token != token else { return }
+        guard credential.token != token else { return token }
         do {
-            try coordinator.tokenStorage.replace(token: credential.id, with: token, security: nil)
-            credential.adopt(token)
-        } catch TokenError.cannotReplaceToken {
+            let stored = try coordinator.tokenStorage.storeRefreshed(token, replacing: old)
+            credential.adopt(stored)
+            return stored
+        } catch  where UnwrittenToken.isRemoval(error) {
             // The user signed out during the request. Revoke the new token, because no caller receives it.
             credential.store?.keepForRevocation(token)
             throw CredentialError.missingCoordinator

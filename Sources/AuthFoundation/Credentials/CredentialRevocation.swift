@@ -8,21 +8,24 @@ extension Credential {
     /// After a temporary failure, the revocation stays stored, encrypted like a token. It is retried by the next
     /// ``store(_:tags:security:)``, by the next ``refresh()`` of any credential, and by ``deliverPendingRevocations()``. Until then the
     /// tokens stay valid at the server. After 90 days the revocation is discarded.
+    ///
+    /// A sign-out that began before the credential was locked, such as because the app entered the background, still revokes the tokens.
     /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind, or ``CredentialLockedError`` (then
     ///   nothing changes); network or server errors
     ///   after the local removal; storage errors.
     public func revoke(type: Token.RevokeType = .all) async throws {
-        try requireUnlocked()
+        // Kept until the revocation, because the credential can be locked meanwhile. Its own token then lacks what must be revoked.
+        var token = try unlockedToken()
         guard type.endsSession(of: token), let store else {
             try await oauth2.revoke(token, type: type)
             return
         }
-        if isRefreshing {
-            // Wait for the refresh, because otherwise its new token would not be revoked. The callers of the refresh handle its failure. No
-            // new refresh starts.
-            try? await refreshes.value(for: id) { throw CredentialError.missingCoordinator }
+        // Wait for a refresh, because otherwise its new token would not be revoked. The callers of the refresh handle its failure. No new
+        // refresh starts.
+        if isRefreshing, let refreshed = try? await refreshes.value(for: id, operation: { throw CredentialError.missingCoordinator }) {
+            token = refreshed
         }
-        try await store.signOut(self, type: type)
+        try await store.signOut(self, token, type: type)
     }
 
     /// Retries the revocations that the server has not received yet. Temporary failures are kept for the next attempt; permanently rejected

@@ -184,10 +184,7 @@ package final class CredentialStore: CredentialCoordinator {
     fileprivate func take(_ newToken: Token, replacing oldToken: Token) {
         guard let credential = known[newToken.id], credential.token != newToken else { return }
         do {
-            // Another process may have refreshed the token later, while this one was suspended.
-            let shared = tokenStorage as? any SharedTokenStorage
-            if let stored = try shared?.storedToken(id: newToken.id), stored.isNewer(than: newToken) { return credential.adopt(stored) }
-            try tokenStorage.replace(token: newToken.id, with: newToken, security: nil)
+            credential.adopt(try tokenStorage.storeRefreshed(newToken, replacing: oldToken))
         } catch {
             if !UnwrittenToken.isRemoval(error) { keepUnwritten(newToken, replacing: oldToken) }
             // A credential's own refresh retries the write and throws the error.

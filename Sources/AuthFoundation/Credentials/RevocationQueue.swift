@@ -46,9 +46,10 @@ final class RevocationQueue {
 
 extension CredentialStore {
     /// Removes the credential locally, then revokes its tokens at the server. After a temporary failure the revocation is kept.
-    func signOut(_ credential: Credential, type: Token.RevokeType) async throws {
+    /// - Parameter known: The newest token that the caller knows, with its secrets. A locked credential has none.
+    func signOut(_ credential: Credential, _ known: Token, type: Token.RevokeType) async throws {
         let storage = tokenStorage
-        let token = takeLatestToken(of: credential)
+        let token = takeLatestToken(of: credential, over: await storedToken(of: credential) ?? known)
         do {
             let revocation = PendingRevocation(token: token, type: type, queuedAt: clock.now)
             try revocations.add(revocation, isUnderway: true, in: storage)
@@ -68,20 +69,20 @@ extension CredentialStore {
         if let removalFailure { throw removalFailure }
     }
 
-    /// Returns the stored token if possible: another process or a recent refresh may have stored a newer token. If a refreshed token could
-    /// not be stored, returns that one, and queues the revocation of the stored token, whose access token is still valid.
-    private func takeLatestToken(of credential: Credential) -> Token {
-        let stored = storedToken(of: credential)
+    /// Returns the token to revoke. If a refreshed token could not be stored, returns that one, and queues the revocation of the stored
+    /// token, whose access token is still valid.
+    private func takeLatestToken(of credential: Credential, over stored: Token) -> Token {
         guard let kept = unwritten.removeValue(forKey: credential.id), kept.counts(over: stored) else { return stored }
         keepForRevocation(stored)
         return kept.token
     }
 
-    private func storedToken(of credential: Credential) -> Token {
-        guard credential.coordinator != nil, tokenStorage is any SharedTokenStorage,
-            let stored = try? tokenStorage.get(token: credential.id, prompt: nil, authenticationContext: nil)
-        else { return credential.token }
-        return stored
+    /// Returns the stored token if it can be read: another process may have stored a newer token.
+    private func storedToken(of credential: Credential) async -> Token? {
+        guard credential.coordinator != nil, let shared = tokenStorage as? any SharedTokenStorage else { return nil }
+        if let token = try? shared.storedToken(id: credential.id, mayAsk: false) { return token }
+        // A locked credential does not ask the user.
+        return credential.isLocked ? nil : try? await shared.readToken(id: credential.id, prompt: nil)
     }
 
     private func settle(_ id: String, isDelivered: Bool, in storage: any TokenStorage) {
@@ -92,9 +93,8 @@ extension CredentialStore {
     /// Queues the revocation of a token that arrived after its credential was removed.
     func keepForRevocation(_ token: Token) {
         do {
-            // Use another id, because the revocation of the old token has the credential's id and may be pending.
-            let late = try Token(id: "\(token.id).late", issuedAt: token.issuedAt, context: token.context, response: token.json)
-            try revocations.add(PendingRevocation(token: late, type: .all, queuedAt: clock.now), isUnderway: false, in: tokenStorage)
+            let revocation = try PendingRevocation(late: token, queuedAt: clock.now)
+            try revocations.add(revocation, isUnderway: false, in: tokenStorage)
         } catch {
             broadcaster.send(.storageFailed(error))
         }

@@ -19,6 +19,27 @@ struct UnwrittenToken: Sendable {
     }
 }
 
+extension TokenStorage {
+    /// Stores a refreshed token, unless another process has stored a later one, such as while this process was suspended. Never asks the
+    /// user.
+    /// - Returns: The token that is stored now.
+    func storeRefreshed(_ new: Token, replacing old: Token) throws -> Token {
+        if let shared = self as? any SharedTokenStorage {
+            do {
+                let stored = try shared.storedToken(id: new.id, mayAsk: false)
+                guard UnwrittenToken(token: new, replaced: old).counts(over: stored) else { return stored }
+            } catch {
+                if UnwrittenToken.isRemoval(error) { throw error }
+                // Only the user can unlock the stored token. If another process has changed it, it may be the later one.
+                if (error as? KeychainError)?.isLocked == true, try !shared.isUnchanged(id: new.id) { throw error }
+                // A damaged token is replaced.
+            }
+        }
+        try replace(token: new.id, with: new, security: nil)
+        return new
+    }
+}
+
 extension CredentialStore {
     /// Keeps a token that could not be stored. It is written at the next refresh or read of the credential, or after the device was
     /// unlocked. It is lost with the process.
@@ -56,7 +77,7 @@ extension CredentialStore {
         // If another process has the lock, it is refreshing the token now, and stores its own. After an error, the next chance follows.
         guard let lock = try? shared.lockForRefresh(of: stored.id) else { return stored }
         defer { lock.release() }
-        return (try? writeUnwritten(over: shared.storedToken(id: stored.id))) ?? stored
+        return (try? writeUnwritten(over: shared.storedToken(id: stored.id, mayAsk: false))) ?? stored
     }
 
     /// Writes the kept tokens whose sessions can be read without a prompt.
@@ -64,7 +85,7 @@ extension CredentialStore {
         guard let shared = tokenStorage as? any SharedTokenStorage else { return }
         for id in unwritten.keys.sorted() where (try? shared.asksUser(forToken: id)) == false {
             do {
-                _ = tokenAfterRead(try shared.storedToken(id: id))
+                _ = tokenAfterRead(try shared.storedToken(id: id, mayAsk: false))
             } catch {
                 // After another error, the next chance follows.
                 if UnwrittenToken.isRemoval(error) { revokeUnwritten(id) }

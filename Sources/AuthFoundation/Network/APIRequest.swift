@@ -117,6 +117,12 @@ public protocol APIRequest: Sendable {
 /// A request that can safely be sent twice although its method is not idempotent.
 protocol IdempotentRequest {}
 
+/// A request that may be sent only under a condition, such as an exclusive right that can end while the request waits for a retry.
+protocol ConditionalRequest {
+    /// Called directly before each attempt. An error is thrown instead of sending.
+    func checkCondition() throws
+}
+
 /// A request that does not follow redirects to another host.
 protocol HostBoundRequest {}
 
@@ -167,7 +173,9 @@ extension APIRequest {
         return try await client.send(
             parsing: context, isIdempotent: httpMethod == .get || self is any IdempotentRequest, staysOnHost: self is any HostBoundRequest
         ) {
-            try request(for: client)
+            let request = try request(for: client)
+            try (self as? any ConditionalRequest)?.checkCondition()
+            return request
         }
     }
 

@@ -38,7 +38,7 @@ struct SignOutRaceTests {
             while session.requests("/v1/token").isEmpty { await Task.yield() }
             // Simulates a refresh that began just after revoke() looked for one.
             let store = try #require(credential.store)
-            let signOut = Task { try await store.signOut(credential, type: .all) }
+            let signOut = Task { try await store.signOut(credential, credential.token, type: .all) }
             while session.requests("/v1/revoke").isEmpty { await Task.yield() }
             answersRefresh.open()
             await #expect(throws: CredentialError.missingCoordinator) { try await refresh.value }
@@ -83,6 +83,31 @@ struct SignOutRaceTests {
                 try others.replace(token: credential.id, with: .fixture(access: "access-2", refresh: "refresh-2"), security: nil)
             }
             try await credential.revoke()
+            #expect(revoked == ["access-2", "refresh-2"])
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test(
+        "A sign-out whose credential is locked while it waits for a refresh revokes the refreshed tokens and removes the credential",
+        .timeLimit(.minutes(1)), arguments: StorageKind.allCases)
+    func lockedMeanwhile(_ kind: StorageKind) async throws {
+        let answersRefresh = Gate()
+        session.on("/v1/token") { _, _ in
+            await answersRefresh.wait()
+            return .tokens("access-2", refresh: "refresh-2")
+        }
+        try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(sleeps: .skipped)) {
+            let credential = try Credential.store(.fixture())
+            let refresh = Task { try await credential.refresh() }
+            await session.awaits("/v1/token", 1)
+            let signOut = Task { try await credential.revoke() }
+            while credential.refreshes.waiters(for: credential.id) < 2 { await Task.yield() }
+            // As when the app enters the background.
+            credential.lock()
+            answersRefresh.open()
+            _ = try await refresh.value
+            try await signOut.value
             #expect(revoked == ["access-2", "refresh-2"])
             #expect(Credential.allIDs.isEmpty)
         }

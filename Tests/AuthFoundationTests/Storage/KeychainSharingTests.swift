@@ -98,6 +98,85 @@ extension KeychainTokenStorageTests {
         }
     }
 
+    @Test("A process that was suspended before its request does not send the refresh token after another process used it")
+    func suspendedBeforeRequest() async throws {
+        let session = ScriptedIssuer(clock: clock)
+        session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
+        try await Credential.withStorage(storage(), session: session, clock: clock) {
+            let credential = try Credential.store(.fixture(issuedAt: clock.now))
+            // The first change takes the lease, and the next one renews it for the request.
+            device.beforeNextChange { [self] in
+                device.beforeNextChange { [self] in
+                    do { try refreshElsewhere() } catch { Issue.record(error) }
+                }
+            }
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "of the extension")
+            #expect(session.requests("/v1/token").isEmpty)
+        }
+    }
+
+    @Test("A refresh that the server tells to wait is not resent if another process has refreshed the token meanwhile")
+    func rateLimited() async throws {
+        let clock = ManualClock(sleeps: .skipped)
+        let session = ScriptedIssuer(clock: clock)
+        session.on("/v1/token") { _, count in
+            guard count == 0 else { return .tokens("access-2", refresh: "refresh-2") }
+            return ScriptedIssuer.Reply(
+                status: 429,
+                headers: [
+                    "x-rate-limit-limit": "4", "x-rate-limit-remaining": "0",
+                    "x-rate-limit-reset": "\(Int(clock.now.timeIntervalSince1970) + 60)",
+                    "date": httpDate(Int64(clock.now.timeIntervalSince1970)),
+                ])
+        }
+        clock.atSleep { [self] in
+            do { try refreshElsewhere() } catch { Issue.record(error) }
+        }
+        let storage = KeychainTokenStorage(KeychainDouble.App(device: device), clock: clock)
+        try await Credential.withStorage(storage, session: session, clock: clock) {
+            let credential = try Credential.store(.fixture(issuedAt: clock.now))
+            // The clock of the other process is ahead of the first lease.
+            self.clock.advance(by: 3600)
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "of the extension")
+            #expect(session.forms("/v1/token").map { $0["refresh_token"] } == ["refresh-1"])
+        }
+    }
+
+    @Test(
+        "A refresh fetches the discovery document and the keys before it excludes other processes",
+        arguments: ["openid-configuration", "v1/keys"])
+    func preparesFirst(path: String) async throws {
+        let session = ScriptedIssuer(clock: clock)
+        session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
+        let leases = Locked<[Int]>([])
+        session.atRequest(path) { [device] in
+            let count = device.records(of: KeychainRefreshLease.service).count
+            leases.withLock { $0.append(count) }
+        }
+        try await Credential.withStorage(storage(), session: session, clock: clock) {
+            let credential = try Credential.store(.fixture(issuedAt: clock.now, claims: ["sub": .string("00u1")]))
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "access-2")
+        }
+        #expect(leases.withLock { $0 } == [0])
+    }
+
+    @Test("If the discovery document is unavailable, a refresh still takes over the token that another process has stored")
+    func unavailableDiscovery() async throws {
+        let session = ScriptedIssuer(clock: clock)
+        session.on("openid-configuration") { [self] _, _ in
+            try refreshElsewhere()
+            return .init(status: 500)
+        }
+        try await Credential.withStorage(storage(), session: session, clock: clock) {
+            let credential = try Credential.store(.fixture(issuedAt: clock.now))
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "of the extension")
+        }
+    }
+
     @Test("A late response of a suspended process does not replace the newer token of another process")
     func lateResponse() async throws {
         let session = ScriptedIssuer(clock: clock)
