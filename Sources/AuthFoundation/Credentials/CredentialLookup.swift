@@ -35,8 +35,9 @@ extension Credential {
     }
 
     /// Sets the default credential. A throwing variant of the setter of ``default``.
-    /// - Parameter credential: The credential, which is stored if needed, or `nil` for none.
-    /// - Throws: Storage errors.
+    /// - Parameter credential: The credential, which is stored if it was never stored, or `nil` for none.
+    /// - Throws: ``CredentialError/missingCoordinator`` if the credential was stored and then removed, here or by another process; storage
+    ///   errors.
     public static func setDefault(_ credential: Credential?) throws {
         try CredentialActor.synchronously { try store.setDefault(credential) }
     }

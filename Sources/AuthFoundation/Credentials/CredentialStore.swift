@@ -152,7 +152,9 @@ package final class CredentialStore: CredentialCoordinator {
     func setDefault(_ credential: Credential?) throws {
         guard let credential else { return try tokenStorage.setDefaultTokenID(nil) }
         if try !storedIDs().contains(credential.id) {
-            _ = try store(credential.token, tags: [:], security: Credential.Security.standard)
+            // A credential that this storage contained was removed, perhaps by another process: the user has signed out.
+            guard !credential.state.withLock(\.isRemoved), known[credential.id] == nil else { throw CredentialError.missingCoordinator }
+            _ = try store(credential.unlockedToken(), tags: [:], security: Credential.Security.standard)
         } else if known[credential.id] == nil {
             // The event of the new default contains a known credential. If the stored token cannot be read now, the event contains none.
             _ = try? self.credential(id: credential.id, prompt: nil, authenticationContext: nil)

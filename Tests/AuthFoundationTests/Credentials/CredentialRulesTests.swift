@@ -246,4 +246,17 @@ struct CredentialRulesTests {
             try await group.waitForAll()
         }
     }
+
+    @Test(
+        "A credential that was signed out, here or by another process, cannot become the default and is not stored again",
+        arguments: [true, false])
+    func signedOutDefault(isHere: Bool) async throws {
+        let other = FileTokenStorage(directory: folder.url)
+        try await with(.vault) {
+            let credential = try Credential.store(.fixture(id: "a"))
+            if isHere { try credential.remove() } else { try CredentialActor.synchronously { try other.remove(id: "a") } }
+            #expect(throws: CredentialError.missingCoordinator) { try Credential.setDefault(credential) }
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
 }
