@@ -213,7 +213,8 @@ extension CredentialStore: TokenStorageDelegate {
     }
 
     package func token(storage: any TokenStorage, replaced id: String, with newToken: Token) {
-        unwritten[id] = nil
+        // The app can also replace a token by the old one, such as to change its protection. Then the kept token must still be written.
+        if unwritten[id]?.counts(over: newToken) != true { unwritten[id] = nil }
         guard let credential = known[id] else { return }
         credential.adopt(newToken)
         broadcaster.send(.refreshed(credential))

@@ -165,6 +165,18 @@ struct UnwrittenTokenTests {
         }
     }
 
+    @Test("If the app replaces the stored token by the old one, such as to change its protection, the new token is kept and stored later")
+    func replacedByApp() async throws {
+        try await inApp { credential in
+            try await refreshWithoutWriting(credential)
+            try await Credential.tokenStorage.replace(token: credential.id, with: credential.token, security: nil)
+            #expect(try stored().accessToken == "access-1")
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "access-2" && sent == ["refresh-1"])
+            #expect(try stored() == credential.token)
+        }
+    }
+
     @Test("A token that the app refreshed through OAuth2Client and that cannot be stored is stored at the next chance")
     func clientRefresh() async throws {
         try await inApp { credential in
