@@ -34,8 +34,8 @@ extension Credential {
     }
 
     /// Whether the user must unlock the credential. A locked credential is still signed in, but its ``token`` contains no access token, no
-    /// refresh token and no device secret, in this process' memory either. ``authorizing(_:)``, ``refresh()`` and ``revoke(type:)`` throw
-    /// ``CredentialLockedError``. ``remove()`` still works.
+    /// refresh token and no device secret, in this process' memory either. ``authorizing(_:)``, ``refresh()``, ``revoke(type:)``,
+    /// ``userInfo()`` and ``introspect(_:)`` throw ``CredentialLockedError``. ``remove()`` still works.
     public var isLocked: Bool {
         lockIfAbsent()
         return state.withLock { $0.lock.isLocked }

@@ -1,29 +1,32 @@
 extension Credential {
-    /// The profile that was fetched last, or `nil` before the first `userInfo()` call.
+    /// The profile that was fetched last, or `nil` before the first `userInfo()` call. A locked credential has none; see ``isLocked``.
     public var userInfo: UserInfo? {
-        state.withLock { $0.userInfo }
+        lockIfAbsent()
+        return state.withLock { $0.userInfo }
     }
 
     /// Returns the user's profile. The profile is fetched once per credential object and kept across refreshes. Concurrent calls share the
     /// request.
-    /// - Throws: ``JWTError/invalidSubject`` if the profile belongs to another user; network and server errors; `CancellationError`. Errors
-    ///   are not cached.
+    /// - Throws: ``CredentialLockedError``; ``JWTError/invalidSubject`` if the profile belongs to another user; network and server errors;
+    ///   `CancellationError`. Errors are not cached.
     public func userInfo() async throws -> UserInfo {
         if let known: UserInfo = userInfo { return known }
         return try await userInfoRequests.value(for: id) { [self] in
             // An earlier request may have finished meanwhile.
             if let known: UserInfo = userInfo { return known }
-            let fetched = try await oauth2.userInfo(token: token)
-            state.withLock { $0.userInfo = fetched }
+            let fetched = try await oauth2.userInfo(token: unlockedToken())
+            // The credential may have been locked during the request. Its callers get the profile, and the credential does not keep it.
+            lockIfAbsent()
+            state.withLock { if !$0.lock.isLocked { $0.userInfo = fetched } }
             return fetched
         }
     }
 
     /// Requests information about one of the tokens from the server (RFC 7662).
     /// - Returns: The response. Its ``TokenInfo/active`` is false if the token is no longer valid.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind; network and server errors.
+    /// - Throws: ``CredentialLockedError``; ``OAuth2Error/missingToken(type:)`` if there is no token of this kind; network and server errors.
     public func introspect(_ type: Token.Kind) async throws -> TokenInfo {
-        try await oauth2.introspect(token: token, type: type)
+        try await oauth2.introspect(token: unlockedToken(), type: type)
     }
 }
 
