@@ -8,12 +8,12 @@ extension Credential {
     /// The condition under which the user must unlock a credential again.
     public struct LockPolicy: Sendable, Hashable {
         /// The time in seconds that the app may spend in the background before the credential is locked. With 0, the credential is locked
-        /// as soon as the app enters the background.
+        /// as soon as the app enters the background. With infinity, no time locks it.
         public var backgroundLimit: TimeInterval
         /// The reason that the system shows to the user who unlocks the credential; `nil` for a general text.
         public var prompt: String?
 
-        /// - Parameter backgroundLimit: A time in seconds; negative values count as 0.
+        /// - Parameter backgroundLimit: A time in seconds; negative values and NaN count as 0.
         public init(backgroundLimit: TimeInterval = 300, prompt: String? = nil) {
             (self.backgroundLimit, self.prompt) = (max(0, backgroundLimit), prompt)
         }
@@ -133,7 +133,8 @@ extension Credential {
         guard let policy = state.withLock({ $0.lock.isLocked ? nil : $0.lock.policy }), let absence = AppBackground.shared.absence else {
             return
         }
-        if absence >= .seconds(policy.backgroundLimit) { lock() }
+        // Compared as numbers, because a duration cannot be infinite. The negation makes NaN lock the credential.
+        if !(absence / .seconds(1) < policy.backgroundLimit) { lock() }
     }
 
     /// Prevents that an unlock that began before the app entered the background takes effect.
