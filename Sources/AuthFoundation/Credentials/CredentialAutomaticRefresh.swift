@@ -5,9 +5,10 @@ extension Credential {
     ///
     /// The refresh runs ``refreshGraceInterval`` before expiry, or at half the lifetime of a short-lived token. Automatic refresh stops
     /// when the session ends, the credential is removed, or no reference to the credential remains. It also stops if a token has no expiry.
+    /// While the credential is locked, it pauses.
     ///
     /// Each failure sends a ``Event/refreshFailed(_:_:)``. Retries start after 5 seconds, with increasing delays up to 5 minutes. Enabling
-    /// automatic refresh for a credential that was removed, or that has no refresh token, sends the same event.
+    /// automatic refresh for a credential that was removed, is locked, or has no refresh token, sends the same event.
     public var automaticRefresh: Bool {
         get { state.withLock { $0.automaticRefresh != nil } }
         set {
@@ -24,29 +25,45 @@ extension Credential {
     }
 
     /// Enables ``automaticRefresh``. A throwing variant of its setter.
-    /// - Throws: ``CredentialError/missingCoordinator`` if the credential was removed; ``OAuth2Error/missingToken(type:)`` if it has no
-    ///   refresh token.
+    /// - Throws: ``CredentialError/missingCoordinator`` if the credential was removed; ``CredentialLockedError`` if it is locked;
+    ///   ``OAuth2Error/missingToken(type:)`` if it has no refresh token.
     public func startAutomaticRefresh() throws {
         try state.withLock { state in
             if state.isRemoved { throw CredentialError.missingCoordinator }
-            if state.token.refreshToken == nil { throw OAuth2Error.missingToken(type: .refreshToken) }
             guard state.automaticRefresh == nil else { return }
-            let clock = oauth2.clock
-            state.automaticRefresh = Task.detached { [weak self] in
-                var schedule = RefreshSchedule()
-                // The task retains the credential during a refresh, not during a wait.
-                while let delay = self?.nextAutomaticRefresh(&schedule) {
-                    do { try await clock.sleep(for: delay) } catch { return }
-                    await self?.refreshAutomatically(&schedule)
-                }
+            if state.lock.isLocked { throw CredentialLockedError() }
+            if state.token.refreshToken == nil { throw OAuth2Error.missingToken(type: .refreshToken) }
+            state.automaticRefresh = automaticRefreshes()
+        }
+    }
+
+    /// Continues the automatic refresh that paused because the credential was locked.
+    func resumeAutomaticRefresh() {
+        state.withLock { state in
+            guard let paused = state.automaticRefresh else { return }
+            // It still waits if the credential was locked for a short time only.
+            paused.cancel()
+            state.automaticRefresh = automaticRefreshes()
+        }
+    }
+
+    private func automaticRefreshes() -> Task<Void, Never> {
+        let clock = oauth2.clock
+        return Task.detached { [weak self] in
+            var schedule = RefreshSchedule()
+            // The task retains the credential during a refresh, not during a wait.
+            while let delay = self?.nextAutomaticRefresh(&schedule) {
+                do { try await clock.sleep(for: delay) } catch { return }
+                await self?.refreshAutomatically(&schedule)
             }
         }
     }
 
     /// Returns the delay in seconds until the next refresh, or `nil` to stop.
     private func nextAutomaticRefresh(_ schedule: inout RefreshSchedule) -> TimeInterval? {
-        // Automatic refresh was disabled, and possibly enabled again with a new task.
-        guard !Task.isCancelled else { return nil }
+        // Automatic refresh was disabled, and possibly enabled again with a new task. A locked credential has no refresh token: the unlock
+        // starts a new task.
+        guard !Task.isCancelled, !isLocked else { return nil }
         let (token, isStopped) = state.withLock { state in
             if case .ended = state.session { return (state.token, true) }
             return (state.token, state.isRemoved)
@@ -64,11 +81,7 @@ extension Credential {
             schedule.failures = 0
             return
         }
-        // A locked credential has no refresh token. The retries begin again when it is unlocked.
-        guard !isLocked else {
-            schedule.failures = 1
-            return
-        }
+        guard !isLocked else { return }
         do {
             try await refresh()
             schedule.failures = 0

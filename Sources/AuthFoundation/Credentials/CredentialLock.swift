@@ -85,6 +85,7 @@ extension Credential {
             return true
         }
         guard isUnlocked else { throw CredentialLockedError() }
+        resumeAutomaticRefresh()
         postOnMainActor(.credentialLockChanged, self)
     }
 

@@ -150,4 +150,33 @@ struct AutomaticRefreshTests {
             #expect(clock.waits == [1000])
         }
     }
+
+    @Test(
+        "While the credential is locked, automatic refresh waits without a timer, and continues after the unlock", .timeLimit(.minutes(1)))
+    func pausesWhileLocked() async throws {
+        session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh-\(count + 2)") }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            credential.automaticRefresh = true
+            await clock.sleepers(1)
+            credential.lock()
+            clock.advance(by: 3300)
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(clock.waits.isEmpty && session.requests("/v1/token").isEmpty)
+            #expect(credential.automaticRefresh)
+            try await credential.unlock { _ in }
+            await clock.sleepers(1)
+            #expect(clock.waits == [1])
+            clock.advance(by: 1)
+            await clock.sleepers(1)
+            #expect(credential.token.accessToken == "access-2" && clock.waits == [3300])
+            credential.lock()
+            try await credential.unlock { _ in }
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(clock.waits == [3300])
+            credential.lock()
+            credential.automaticRefresh = false
+            #expect(throws: CredentialLockedError()) { try credential.startAutomaticRefresh() }
+        }
+    }
 }
