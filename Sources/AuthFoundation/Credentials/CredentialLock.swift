@@ -42,8 +42,9 @@ extension Credential {
     }
 
     /// Locks the credential until ``unlock(prompt:verifying:)``. Posts
-    /// `Notification.Name.credentialLockChanged` on the main actor. A refresh that is underway
-    /// still stores its token. A refreshed token that could not be stored stays in memory, because the session would be lost with it.
+    /// `Notification.Name.credentialLockChanged` on the main actor. A refresh that is underway still stores its token, and a sign-out that
+    /// is underway still revokes the tokens; both keep them in memory until they end. A refreshed token that could not be stored stays in
+    /// memory, because the session would be lost with it.
     /// - Returns: Whether the credential is locked. A credential that is not stored cannot be locked, because its tokens would be lost.
     @discardableResult
     public func lock() -> Bool {
@@ -62,8 +63,9 @@ extension Credential {
         return true
     }
 
-    /// Unlocks the credential after the user has proved their presence. If the stored token has access control, the system asks the user.
-    /// Otherwise `verify` does. No-op if the credential is not locked.
+    /// Unlocks the credential after the user has proved their presence. If the system asks the user to unlock the stored token, that is the
+    /// proof. Otherwise `verify` asks, also for a token whose access control requires nothing of the user. No-op if the credential is not
+    /// locked.
     /// - Parameters:
     ///   - prompt: The reason that the user sees; `nil` for that of the policy, or for a general text.
     ///   - verify: Verifies the user, and throws if that fails. By default the device's biometrics or passcode. tvOS and Linux have no
@@ -77,6 +79,8 @@ extension Credential {
         let (count, policy) = state.withLock { ($0.lock.count, $0.lock.policy) }
         let prompt = prompt ?? policy?.prompt ?? Self.generalPrompt.text
         if try await !Self.asksUser(id, in: coordinator) { try await (verify ?? Self.verifyDeviceOwner)(prompt) }
+        // If the credential stays locked, the storage must not keep the token in memory.
+        defer { forgetTokenIfLocked() }
         let token = try await Self.read(id, prompt: prompt, from: coordinator)
         let isUnlocked = state.withLock { state in
             guard !state.isRemoved, state.lock.count == count else { return false }
@@ -97,8 +101,13 @@ extension Credential {
     }
 
     @CredentialActor
-    private static func read(_ id: String, prompt: String, from coordinator: any CredentialCoordinator) throws -> Token {
-        let token = try coordinator.tokenStorage.get(token: id, prompt: prompt, authenticationContext: nil)
+    private static func read(_ id: String, prompt: String, from coordinator: any CredentialCoordinator) async throws -> Token {
+        let token =
+            if let shared = coordinator.tokenStorage as? any SharedTokenStorage {
+                try await shared.readToken(id: id, prompt: prompt)
+            } else {
+                try coordinator.tokenStorage.get(token: id, prompt: prompt, authenticationContext: nil)
+            }
         return (coordinator as? CredentialStore)?.tokenAfterRead(token) ?? token
     }
 

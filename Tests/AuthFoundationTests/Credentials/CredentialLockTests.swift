@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -30,12 +31,13 @@ struct CredentialLockTests {
 
     /// Runs a test with a stored session, whose Keychain item asks the user or not.
     private func with(
-        asksUser: Bool = false, _ policy: Credential.LockPolicy? = nil, _ body: (Credential, KeychainTokenStorage) async throws -> Void
+        asksUser: Bool = false, flags: UInt = 1, _ policy: Credential.LockPolicy? = nil,
+        _ body: (Credential, KeychainTokenStorage) async throws -> Void
     ) async throws {
         let storage = KeychainTokenStorage(KeychainDouble.App(device: device), clock: clock)
         try await AppBackground.$ofTask.withValue(background) {
             try await Credential.withStorage(storage, session: issuer, clock: clock) {
-                let options = KeychainOptions(accessControl: asksUser ? .flags(1) : nil)
+                let options = KeychainOptions(accessControl: asksUser ? .flags(flags) : nil)
                 try CredentialActor.synchronously {
                     try storage.add(token: .fixture(issuedAt: clock.now), metadata: nil, options: options)
                 }
@@ -129,6 +131,59 @@ struct CredentialLockTests {
         }
     }
 
+    @Test("If the access control of the stored token requires nothing of the user, unlocking still verifies the user")
+    func emptyAccessControl() async throws {
+        try await with(asksUser: true, flags: 0) { credential, _ in
+            credential.lock()
+            await #expect(throws: Refused.self) { try await credential.unlock { _ in throw Refused() } }
+            #expect(credential.isLocked)
+            try await credential.unlock { _ in }
+            #expect(!credential.isLocked && device.prompts.isEmpty)
+        }
+    }
+
+    @Test("While the system asks the user to unlock the token, the main thread can use the credentials")
+    func usableDuringPrompt() async throws {
+        try await with(asksUser: true) { credential, _ in
+            credential.lock()
+            let isFree = Locked(false)
+            device.beforeNextRead {
+                let used = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    CredentialActor.synchronously {}
+                    used.signal()
+                }
+                let result = used.wait(timeout: .now() + 5)
+                isFree.exchange(result == .success)
+            }
+            try await credential.unlock()
+            #expect(isFree.withLock { $0 })
+        }
+    }
+
+    @Test("A sign-out that began before the lock revokes the tokens of a protected session without a prompt", .timeLimit(.minutes(1)))
+    func signOutUnderway() async throws {
+        try await with(asksUser: true) { credential, _ in
+            let answers = Gate()
+            issuer.on("/v1/token") { _, _ in
+                await answers.wait()
+                return .tokens("access-2", refresh: "refresh-2")
+            }
+            let refresh = Task { try await credential.refresh() }
+            await issuer.awaits("/v1/token", 1)
+            let signOut = Task { try await credential.revoke() }
+            while credential.refreshes.waiters(for: credential.id) < 2 { await Task.yield() }
+            let prompts = device.prompts.count
+            credential.lock()
+            device.canAsk = false
+            answers.open()
+            _ = try await refresh.value
+            try await signOut.value
+            #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-2", "refresh-2"])
+            #expect(Credential.allIDs.isEmpty && device.prompts.count == prompts)
+        }
+    }
+
     @Test("After the limit in the background, the credential is locked, and before the limit it is not", arguments: [299.0, 300])
     func background(seconds: Double) async throws {
         try await with(.init(backgroundLimit: 300)) { credential, _ in
@@ -148,6 +203,21 @@ struct CredentialLockTests {
             wait(limit)
             await #expect(throws: CredentialLockedError()) { try await credential.authorizing(request) }
             #expect(credential.token.accessToken == "" && credential.isLocked)
+        }
+    }
+
+    @Test(
+        "A policy with an infinite limit never locks the credential, and one without a number or below 0 locks it in the background",
+        arguments: [(Double.infinity, false), (1e30, false), (.nan, true), (-.infinity, true)])
+    func unusualLimits(_ limit: Double, _ isLocked: Bool) async throws {
+        try await with { credential, _ in
+            var policy = Credential.LockPolicy(backgroundLimit: limit)
+            #expect(!policy.backgroundLimit.isNaN && policy.backgroundLimit >= 0)
+            policy.backgroundLimit = limit
+            credential.lockPolicy = policy
+            background.enter()
+            wait(100_000)
+            #expect(credential.isLocked == isLocked)
         }
     }
 
@@ -193,6 +263,65 @@ struct CredentialLockTests {
         }
     }
 
+    @Test("A refresh that is underway when a protected credential is locked stores its token without a prompt")
+    func protectedRefreshUnderway() async throws {
+        try await with(asksUser: true) { credential, _ in
+            let prompts = device.prompts.count
+            issuer.on("/v1/token") { _, _ in
+                credential.lock()
+                return .tokens("access-2", refresh: "refresh-2")
+            }
+            try await credential.refresh()
+            #expect(credential.isLocked && device.prompts.count == prompts)
+            try await credential.unlock()
+            #expect(credential.token.refreshToken == "refresh-2" && device.prompts.count == prompts + 1)
+        }
+    }
+
+    @Test("If the credential of an app's own storage is locked during a refresh that fails, the refresh throws and the session ends")
+    func failedRefreshUnderway() async throws {
+        try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: clock) {
+            let credential = try Credential.store(.fixture(issuedAt: clock.now))
+            issuer.on("/v1/token") { _, _ in
+                credential.lock()
+                return .invalidGrant
+            }
+            await #expect(throws: (any Error).self) { try await credential.refresh() }
+            guard case .ended = credential.sessionState else {
+                Issue.record("\(credential.sessionState)")
+                return
+            }
+        }
+    }
+
+    @Test("A locked credential fetches no profile and looks up no token, and keeps no profile that arrives after the lock")
+    func profile() async throws {
+        try await with { credential, _ in
+            issuer.on("/v1/userinfo") { _, _ in
+                credential.lock()
+                return .json(#"{"sub":"00u1"}"#)
+            }
+            _ = try await credential.userInfo()
+            #expect(credential.isLocked && credential.userInfo == nil)
+            await #expect(throws: CredentialLockedError()) { try await credential.userInfo() }
+            await #expect(throws: CredentialLockedError()) { try await credential.introspect(.accessToken) }
+            #expect(issuer.requests("/v1/userinfo").count == 1 && issuer.requests("/v1/introspect").isEmpty)
+        }
+    }
+
+    @Test("A locked credential removes the token of an earlier call from a request")
+    func clearsRequest() async throws {
+        try await with { credential, _ in
+            var signed = request
+            credential.authorize(request: &signed)
+            signed.setValue("proof", forHTTPHeaderField: "DPoP")
+            #expect(signed.value(forHTTPHeaderField: "Authorization") == "Bearer access-1")
+            credential.lock()
+            credential.authorize(request: &signed)
+            #expect(signed.value(forHTTPHeaderField: "Authorization") == nil && signed.value(forHTTPHeaderField: "DPoP") == nil)
+        }
+    }
+
     @Test("A locked credential can be removed, and a credential that is not stored cannot be locked")
     func removed() async throws {
         try await with { credential, _ in
@@ -205,12 +334,18 @@ struct CredentialLockTests {
         }
     }
 
-    @Test("The file storage locks and unlocks a credential too")
+    @Test("The file storage locks and unlocks a credential too, and keeps no decrypted token in memory meanwhile")
     func files() async throws {
         let folder = TemporaryFolder()
-        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: issuer, clock: clock) {
+        let storage = FileTokenStorage(directory: folder.url)
+        try await Credential.withStorage(storage, session: issuer, clock: clock) {
             let credential = try Credential.store(.fixture(issuedAt: clock.now))
+            let name = try VaultFileName.credential(credential.id)
+            let fingerprint = try #require(VaultFolder(path: folder.url.path).fingerprint(of: name))
+            _ = try Credential.with(id: credential.id)
+            #expect(CredentialActor.synchronously { storage.cache.token(of: credential.id, at: fingerprint) } != nil)
             credential.lock()
+            #expect(CredentialActor.synchronously { storage.cache.token(of: credential.id, at: fingerprint) } == nil)
             #expect(credential.token.accessToken == "" && Credential.default === credential)
             try await credential.unlock { _ in }
             #expect(credential.token.accessToken == "access-1")
