@@ -39,7 +39,8 @@ extension OAuth2Client {
     }
 
     /// Refreshes a token. See ``refresh(_:scope:)``.
-    /// - Parameter condition: Called directly before each attempt to send the request. If it throws, the request is not sent.
+    /// - Parameter condition: Renews the right to use the refresh token. Called directly before each attempt to send the request, and after
+    ///   the response. If it throws before an attempt, the request is not sent.
     func refresh(_ token: Token, scope: [String]? = nil, onCondition condition: @escaping @Sendable () throws -> Void) async throws -> Token
     {
         guard let refreshToken = token.refreshToken else { throw OAuth2Error.missingToken(type: .refreshToken) }
@@ -78,6 +79,8 @@ extension OAuth2Client {
             openIdConfiguration: try await prepareRefresh(of: token), clientConfiguration: configuration, refreshToken: refreshToken,
             scope: scope, dpopThumbprint: token.context.dpopThumbprint, condition: condition)
         let answer = try await request.send(to: self).result
+        // The validation can fetch new keys. Meanwhile, no other process should use the old refresh token. A failure must not lose the answer.
+        try? condition()
         do {
             try checkBinding(of: answer)
             let newToken = try token.replaced(by: answer)

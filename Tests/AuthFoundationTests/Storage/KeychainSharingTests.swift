@@ -1,4 +1,5 @@
 import Foundation
+import JOSE
 import TestSupport
 import Testing
 
@@ -161,6 +162,26 @@ extension KeychainTokenStorageTests {
             #expect(credential.token.accessToken == "access-2")
         }
         #expect(leases.withLock { $0 } == [0])
+    }
+
+    @Test("While a refreshed ID token is validated with new keys, other processes stay excluded for the lifetime of a lease")
+    func renewsForValidation() async throws {
+        let session = ScriptedIssuer(clock: clock)
+        let isTaken = Locked<Bool?>(nil)
+        let new = try session.idToken()
+        session.atRequest("/v1/token") { [clock] in clock.advance(by: KeychainRefreshLease.lifetime - 1) }
+        session.on("/v1/token") { _, _ in .tokens(["access_token": "access-2", "id_token": new]) }
+        session.atRequest("/v1/keys") { [self] in
+            clock.advance(by: KeychainRefreshLease.lifetime - 1)
+            let other = try? storage().lockForRefresh(of: "session-1")
+            isTaken.exchange(other != nil)
+        }
+        try await Credential.withStorage(storage(), session: session, clock: clock) {
+            let credential = try Credential.store(.fixture(issuedAt: clock.now))
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "access-2" && credential.token.idToken != nil)
+        }
+        #expect(isTaken.withLock { $0 } == false)
     }
 
     @Test("If the discovery document is unavailable, a refresh still takes over the token that another process has stored")
