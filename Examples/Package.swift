@@ -88,8 +88,7 @@ let package = Package(
             path: "Shared/AppArguments", swiftSettings: strict),
 
         // MARK: The ready screens
-        // The app of the README, and previews of its screens with a server inside.
-        .target(name: "SignInApp", dependencies: countersign(["CountersignUI"]), path: "SignInApp", swiftSettings: strict),
+        // Previews of the screens with a server inside. Xcode builds the app of the README, SignInApp.
         .target(
             name: "SignInPreviews", dependencies: countersign(["AuthFoundation", "CountersignSandbox", "CountersignUI"]),
             path: "SignInPreviews", swiftSettings: strict),

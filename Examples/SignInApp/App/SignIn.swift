@@ -1,4 +1,3 @@
-#if canImport(SwiftUI) && canImport(Darwin)
 import CountersignUI
 import SwiftUI
 
@@ -23,4 +22,3 @@ struct HomeView: View {
         }
     }
 }
-#endif
