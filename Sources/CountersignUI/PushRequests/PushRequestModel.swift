@@ -24,9 +24,9 @@ public final class PushRequestModel {
     public private(set) var answering: PushRequest.ID?
     /// Whether the servers are asked for requests.
     public private(set) var isFetching = false
-    /// The result of the last answer; `nil` for none. The next action clears it.
+    /// The result of the last answer; `nil` for none. The next answer, a new request and ``clearMessages()`` clear it.
     public private(set) var outcome: PushRequestOutcome?
-    /// The problem of the last action; `nil` for none. The next action clears it.
+    /// The problem of the last action; `nil` for none. The next action and ``clearMessages()`` clear it.
     public private(set) var problem: PushRequestProblem?
 
     @ObservationIgnored private let device: any DeviceAuthenticatorProtocol
@@ -53,7 +53,9 @@ public final class PushRequestModel {
 
     /// Asks the organizations of all accounts for pending requests, because pushes can be lost. If an account cannot be asked, its requests
     /// stay. A no-op during another call.
-    public func fetch() async {
+    /// - Parameter reportsProblem: Whether ``problem`` says if an account cannot be asked. With `false`, such as for a fetch that the user
+    ///   did not start, ``problem`` does not change.
+    public func fetch(reportsProblem: Bool = true) async {
         guard !isFetching else { return }
         isFetching = true
         defer { isFetching = false }
@@ -73,7 +75,7 @@ public final class PushRequestModel {
                 }
             }
         } catch {
-            problem = PushRequestProblem(error)
+            if reportsProblem { problem = PushRequestProblem(error) }
             return
         }
         // Requests that a push delivered meanwhile stay.
@@ -82,15 +84,16 @@ public final class PushRequestModel {
         }
         // A request that was answered meanwhile is not pending any more.
         for (id, challenge) in listed where !known.contains(id) || challenges[id] != nil { challenges[id] = challenge }
-        problem = failure.map(PushRequestProblem.init)
+        if reportsProblem { problem = failure.map(PushRequestProblem.init) }
         update()
     }
 
-    /// Asks for pending requests again and again, for a device without pushes, until the task is cancelled.
+    /// Asks for pending requests again and again, for a device without pushes, until the task is cancelled. Failures are not reported, so
+    /// that the problem of an answer stays visible.
     /// - Parameter interval: The seconds between two fetches, at least one.
     public func listen(every interval: TimeInterval = 5) async {
         while !Task.isCancelled {
-            await fetch()
+            await fetch(reportsProblem: false)
             do { try await clock.sleep(for: max(interval, 1)) } catch { return }
         }
     }
@@ -112,7 +115,7 @@ public final class PushRequestModel {
             if !answered.contains(id) { challenges[id] = challenge }
             update()
             guard action != nil else { return true }
-            selected = id
+            if challenges[id] != nil { selected = id }
             switch response {
             case .userApproved where challenge.numberChoices == nil: await approve(id)
             case .userDenied: await deny(id)
@@ -187,13 +190,22 @@ public final class PushRequestModel {
         challenges[id] = nil
     }
 
+    /// Clears ``outcome`` and ``problem``, such as after the user has read them.
+    public func clearMessages() {
+        outcome = nil
+        problem = nil
+    }
+
     // MARK: - State
 
     private func update() {
+        let known = Set(requests.map(\.id))
         challenges = challenges.filter { $0.value.expirationTime > clock.now }
         let names = Dictionary(
             device.allEnrollments().map { ($0.enrollmentId, $0.user.name) }, uniquingKeysWith: { first, _ in first })
         requests = challenges.values.map { PushRequest($0, userName: names[$0.enrollmentId] ?? nil) }.sorted { $0.time < $1.time }
+        // The result of an earlier answer must not be taken for the result of a new request.
+        if !known.isSuperset(of: requests.map(\.id)) { outcome = nil }
         if let id = selected, challenges[id] == nil { selected = nil }
     }
 

@@ -1,5 +1,5 @@
 internal import AuthFoundation
-internal import Foundation
+public import Foundation
 
 extension SignInTexts {
     /// The texts of `PushRequestView`.
@@ -143,6 +143,32 @@ extension SignInTexts {
     public func question(of request: PushRequest) -> String {
         let text = request.isBackchannel ? requests.approvalQuestion : requests.question
         return text.replacing("%@", with: request.application ?? requests.anApp)
+    }
+
+    /// A detail of a request, such as the place.
+    public struct RequestDetail: Sendable, Hashable, Identifiable {
+        /// The name of the detail.
+        public let label: String
+        /// The text of the detail.
+        public let value: String
+
+        /// The label, which is unique in a request.
+        public var id: String { label }
+    }
+
+    /// Returns the details that the user needs for the answer, the most important first.
+    /// - Parameters:
+    ///   - locale: The language of the time.
+    ///   - timeZone: The time zone of the time.
+    public func details(of request: PushRequest, locale: Locale = .current, timeZone: TimeZone = .current) -> [RequestDetail] {
+        let format = Date.FormatStyle(date: .omitted, time: .shortened, locale: locale, timeZone: timeZone)
+        return [
+            request.userName.map { RequestDetail(label: requests.account, value: $0) },
+            request.message.map { RequestDetail(label: requests.message, value: $0) },
+            RequestDetail(label: requests.place, value: request.place ?? requests.unknown),
+            RequestDetail(label: requests.system, value: request.system ?? requests.unknown),
+            RequestDetail(label: requests.time, value: request.time.formatted(format)),
+        ].compactMap(\.self)
     }
 
     /// Returns the text of an answered request.

@@ -62,11 +62,10 @@ private struct RequestDetails: View {
                 .bold()
                 .accessibilityAddTraits(.isHeader)
             VStack(alignment: .leading, spacing: 6) {
-                if let userName = request.userName { fact(words.account, userName) }
-                if let message = request.message { fact(words.message, message) }
-                fact(words.place, request.place ?? words.unknown)
-                fact(words.system, request.system ?? words.unknown)
-                fact(words.time, request.time.formatted(date: .omitted, time: .shortened))
+                ForEach(texts.details(of: request)) { detail in
+                    // One text, so that VoiceOver reads the label and the value together.
+                    Text(verbatim: "\(detail.label): ").foregroundStyle(.secondary) + Text(verbatim: detail.value)
+                }
                 if !request.isVerified { Text(verbatim: words.notVerified).foregroundStyle(.secondary) }
             }
             answers
@@ -104,11 +103,6 @@ private struct RequestDetails: View {
             Button(words.notMe, role: .destructive) { answer { await $0.deny($1, isSuspicious: true) } }
         }
         .buttonStyle(.bordered)
-    }
-
-    /// Returns a label and its value as one text, so that VoiceOver reads them together.
-    private func fact(_ label: String, _ value: String) -> some View {
-        Text(verbatim: "\(label): ").foregroundStyle(.secondary) + Text(verbatim: value)
     }
 
     private func answer(_ action: @escaping @MainActor (PushRequestModel, PushRequest.ID) async -> Void) {

@@ -122,6 +122,61 @@ struct PushRequestTests {
         }
     }
 
+    @Test("A fetch that the user did not start reports no problem, and keeps the problem of an answer until the app clears it")
+    func quietFetch() async throws {
+        try await PhoneVisit.play { visit in
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            visit.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 20))
+            await visit.model.fetch(reportsProblem: false)
+            #expect(visit.model.problem == nil && visit.model.requests.map(\.id) == [request.id])
+            visit.sandbox.clearFaults()
+            visit.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "verify"))
+            await visit.model.approve(request.id)
+            await visit.model.fetch(reportsProblem: false)
+            #expect(visit.model.problem?.code == .offline)
+            visit.model.clearMessages()
+            #expect(visit.model.problem == nil && visit.model.requests.map(\.id) == [request.id])
+            signIn.session.cancel()
+            await signIn.task.value
+        }
+    }
+
+    @Test("A new request clears the result of the last answer, and a fetch without a new request keeps it")
+    func newRequest() async throws {
+        try await PhoneVisit.play { visit in
+            let first = try await visit.signInElsewhere()
+            await visit.model.deny(try await visit.request().id)
+            await visit.model.fetch()
+            #expect(visit.model.outcome == .denied)
+            _ = await visit.end(first)
+            let second = try await visit.signInElsewhere()
+            _ = try await visit.request()
+            #expect(visit.model.outcome == nil)
+            second.session.cancel()
+            await second.task.value
+        }
+    }
+
+    @Test("The details of a request are in the language of the texts, and the time is in the given language and time zone")
+    func details() async throws {
+        try await PhoneVisit.play { visit in
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            let zone = try #require(TimeZone(identifier: "Asia/Tokyo"))
+            let details = SignInTexts(languageCode: "de").details(of: request, locale: Locale(identifier: "de"), timeZone: zone)
+            #expect(details.map(\.label) == ["Konto", "Ort", "System", "Zeit"])
+            #expect(details.first?.value == PhoneVisit.jane.login)
+            var calendar = Calendar(identifier: .gregorian)
+            calendar.timeZone = zone
+            let time = calendar.dateComponents([.hour, .minute], from: request.time)
+            let text = try #require(details.last?.value)
+            #expect(text.split(separator: ":").map { Int($0) } == [time.hour, time.minute], "\(text)")
+            signIn.session.cancel()
+            await signIn.task.value
+        }
+    }
+
     @Test("A request of a sign-in that was cancelled disappears with the next fetch, and an answer before it is refused")
     func cancelled() async throws {
         try await PhoneVisit.play { visit in
@@ -164,6 +219,8 @@ struct PushRequestTests {
             #expect(visit.model.requests.isEmpty && visit.model.outcome == (identifier == "APPROVE_BUTTON" ? .approved : .denied))
             #expect(await visit.model.receive(userInfo))
             #expect(visit.model.requests.isEmpty, "A late push does not show an answered request.")
+            #expect(await visit.model.receive(userInfo, action: "REVIEW_BUTTON"))
+            #expect(visit.model.problem?.code == .over && visit.model.selected == nil)
             #expect(await visit.end(signIn).isSignedIn == (identifier == "APPROVE_BUTTON"))
         }
     }
