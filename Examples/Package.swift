@@ -53,7 +53,7 @@ let apps = [
     App(name: "Password", modules: ["AuthFoundation", "OktaDirectAuth"]),
     App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"]),
     App(
-        name: "PushAuthenticator", modules: ["AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator"],
+        name: "PushAuthenticator", modules: ["AuthFoundation", "CountersignUI", "OktaDirectAuth", "DeviceAuthenticator"],
         testModules: ["BrowserSignin"]),
     App(
         name: "Classic", modules: ["AuthFoundation", "OAuth2Auth", "OktaAuthSdk", "QRCode"],
@@ -90,7 +90,9 @@ let package = Package(
         // MARK: The ready screens
         // Previews of the screens with a server inside. Xcode builds the app of the README, SignInApp.
         .target(
-            name: "SignInPreviews", dependencies: countersign(["AuthFoundation", "CountersignSandbox", "CountersignUI"]),
+            name: "SignInPreviews",
+            dependencies: ["PushAuthenticatorApp"]
+                + countersign(["AuthFoundation", "CountersignSandbox", "CountersignUI", "DeviceAuthenticator"]),
             path: "SignInPreviews", swiftSettings: strict),
         // The code of the guides that only Apple's systems compile.
         .target(

@@ -1,4 +1,5 @@
 internal import AuthFoundation
+internal import CountersignUI
 internal import DeviceAuthenticator
 internal import Foundation
 internal import OktaDirectAuth
@@ -14,7 +15,7 @@ actor OrganizationSignIn {
     /// A task that finishes when the requests of all cancelled sign-ins are withdrawn; `nil` if no sign-in was cancelled.
     private var withdrawal: Task<Void, Never>?
 
-    /// Creates a sign-in with this client; see ``AuthenticatorService/init(device:authenticator:session:clock:)``.
+    /// Creates a sign-in with this client; see ``AuthenticatorViewModel``.
     init(authenticator: DeviceAuthenticatorConfig, session: (any URLSessionProtocol)?, clock: any OAuth2Clock) {
         self.authenticator = authenticator
         self.session = session
@@ -47,7 +48,7 @@ actor OrganizationSignIn {
 
     private func token(_ form: SignInForm, by flow: DirectAuthenticationFlow, _ waiting: WaitingForApproval) async throws -> Token {
         do {
-            var status = try await flow.start(form.username, with: .password(form.password))
+            var status = try await flow.start(form.userName, with: .password(form.password))
             if case .mfaRequired = status {
                 if form.code.isEmpty {
                     await waiting(nil)
@@ -78,13 +79,11 @@ actor OrganizationSignIn {
 enum SignInTrouble: LocalizedError {
     case unknownStep
     case noSuchAccount
-    case noSuchRequest
 
     var errorDescription: String? {
         switch self {
         case .unknownStep: words("The organization requires a step that this app does not support.")
         case .noSuchAccount: words("This account is no longer on this device.")
-        case .noSuchRequest: words("This request is no longer pending.")
         }
     }
 }

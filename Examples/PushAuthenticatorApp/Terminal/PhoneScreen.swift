@@ -1,3 +1,4 @@
+import CountersignUI
 import Foundation
 import PushAuthenticatorApp
 import TerminalKit
@@ -45,46 +46,42 @@ struct PhoneScreen {
     }
 
     @ScreenBuilder private var requestElements: [Element] {
-        if let request = model.shownRequest {
-            Element.text(request.question, .heading)
-            Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts().map { ($0.label, $0.value) })
+        if let request = model.requestModel.current {
+            let isEnabled = model.requestModel.answering == nil
+            Element.text(texts.question(of: request), .heading)
+            Element.pairs(texts.details(of: request, locale: locale).map { ($0.label, $0.value) })
+            if !request.isVerified { Element.text(texts.requests.notVerified, .warning) }
             Element.space
             // For each new request, the deny button has the focus, because the user may press Return for something else when the request
             // appears. Approve has no shortcut key, because the key could apply to another request that has just appeared.
             Element.buttons {
-                Button(words("Deny"), id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: model.answering == nil) {
-                    answer(request, .deny())
+                Button(texts.requests.deny, id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: isEnabled) {
+                    Task { await model.requestModel.deny(request.id) }
                 }
-                Button(
-                    words("It Wasn't Me"), id: "report \(request.id)", key: "s", role: .destructive, isEnabled: model.answering == nil
-                ) {
-                    answer(request, .deny(isSuspicious: true))
+                Button(texts.requests.notMe, id: "report \(request.id)", key: "s", role: .destructive, isEnabled: isEnabled) {
+                    Task { await model.requestModel.deny(request.id, isSuspicious: true) }
                 }
                 if request.numbers == nil {
-                    Button(
-                        words("Approve"), id: "approve \(request.id)", role: .prominent, isEnabled: model.answering == nil
-                    ) { answer(request, .approve()) }
+                    Button(texts.requests.approve, id: "approve \(request.id)", role: .prominent, isEnabled: isEnabled) {
+                        Task { await model.requestModel.approve(request.id) }
+                    }
                 }
             }
             if let numbers = request.numbers {
                 Element.space
-                Element.text(words("Select the number that the sign-in shows."))
+                Element.text(texts.requests.selectNumber)
                 Element.buttons {
                     for number in numbers {
-                        Button(number, id: "number \(number) \(request.id)", isEnabled: model.answering == nil) {
-                            answer(request, .approve(number: number))
+                        Button(number, id: "number \(number) \(request.id)", isEnabled: isEnabled) {
+                            Task { await model.requestModel.approve(request.id, number: number) }
                         }
                     }
                 }
             }
-            if model.answering != nil { Element.progress(words("Sending the answer…")) }
+            if !isEnabled { Element.progress(texts.requests.sending) }
             if let more = model.moreRequests { Element.text(more, .dim) }
             Element.space
         }
-    }
-
-    private func answer(_ request: ApprovalRequest, _ answer: Answer) {
-        Task { await model.answer(request.id, answer) }
     }
 
     // MARK: - Settings of an account
@@ -127,10 +124,10 @@ struct PhoneScreen {
             AccountText.title(of: change), back: Screen.Back(words("Cancel")) { model.cancelChange() }, alert: alert
         ) {
             // The request is shown without its buttons, so that typed keys cannot answer it.
-            if model.shownRequest != nil { Element.text(AccountText.requestBehindForm, .warning) }
+            if model.requestModel.current != nil { Element.text(AccountText.requestBehindForm, .warning) }
             Element.text(AccountText.explanation(of: change), .dim)
             Element.space
-            Element.field(words("Username"), id: "username \(id)", text: model.form.username) { model.form.username = $0 }
+            Element.field(words("Username"), id: "username \(id)", text: model.form.userName) { model.form.userName = $0 }
             Element.secureField(
                 words("Password"), id: "password \(id)", text: model.form.password, set: { model.form.password = $0 },
                 submit: { Task { await model.submit() } })
@@ -192,7 +189,7 @@ struct PhoneScreen {
 
     private var alert: Screen.Alert? {
         if let message = model.errorMessage {
-            return Screen.Alert(words("Error"), message: message) { Button(words("OK")) { model.errorMessage = nil } }
+            return Screen.Alert(words("Error"), message: message) { Button(words("OK")) { model.clearMessages() } }
         }
         if let id = model.removing {
             return Screen.Alert(words("Remove from This Device Only"), message: AccountText.removal) {

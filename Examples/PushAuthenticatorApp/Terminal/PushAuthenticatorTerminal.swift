@@ -29,7 +29,7 @@ struct PushAuthenticatorTerminal: AsyncParsableCommand {
         let pin = PINPrompt()
         let device = try device(pin)
         let authenticator = DeviceAuthenticatorConfig(orgURL: settings.issuerURL, oidcClientId: settings.clientId)
-        let model = AuthenticatorViewModel(service: AuthenticatorService(device: device, authenticator: authenticator), pin: pin)
+        let model = AuthenticatorViewModel(device: device, authenticator: authenticator, pin: pin)
         let face = PhoneScreen(model: model)
         let listening = Task { await model.listen() }
         defer { listening.cancel() }

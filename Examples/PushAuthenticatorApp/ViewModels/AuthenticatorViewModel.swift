@@ -1,5 +1,6 @@
 public import AuthFoundation
-internal import DeviceAuthenticator
+public import CountersignUI
+public import DeviceAuthenticator
 public import Foundation
 public import Observation
 internal import Wording
@@ -28,10 +29,8 @@ public final class AuthenticatorViewModel {
 
     /// The accounts on this device.
     public private(set) var accounts: [Account] = []
-    /// The pending requests, oldest first.
-    public private(set) var requests: [ApprovalRequest] = []
-    /// The request that the user has tapped, which is shown first; `nil` for none.
-    public private(set) var presented: ApprovalRequest.ID?
+    /// The pending requests and the answers to them.
+    public let requestModel: PushRequestModel
     /// The account whose settings are open; `nil` for none.
     public var openAccount: Account.ID?
     /// The change whose form is open; `nil` for none.
@@ -50,37 +49,52 @@ public final class AuthenticatorViewModel {
     public var removing: Account.ID?
     /// Whether an action other than an answer or a change is in progress.
     public private(set) var isLoading = false
-    /// The request whose answer is in progress; `nil` for none.
-    public private(set) var answering: ApprovalRequest.ID?
-    /// The temporary message of the last action; `nil` for none. Set it to `nil` to dismiss the message.
-    public var notice: String?
-    /// The error message of an alert; `nil` for none. Set it to `nil` to close the alert.
-    public var errorMessage: String?
+    private var done: String?
+    private var failure: String?
     /// The prompt that asks for the PIN where the system does not verify the user.
     public let pin: PINPrompt
 
-    @ObservationIgnored private let service: any AuthenticatorServicing
+    @ObservationIgnored private let service: AuthenticatorService
     @ObservationIgnored private let clock: any OAuth2Clock
     @ObservationIgnored private var changing: Task<Void, any Error>?
-    /// The completed requests. A late push must not show them again.
-    @ObservationIgnored private var over: Set<ApprovalRequest.ID> = []
 
     /// Creates a view model that shows the stored state.
     ///
     /// - Parameters:
-    ///   - service: The authenticator service.
-    ///   - pin: The PIN prompt of the service's device.
-    ///   - clock: The clock for the expiration of requests and for the wait between fetches.
-    public init(service: any AuthenticatorServicing, pin: PINPrompt = PINPrompt(), clock: any OAuth2Clock = DeviceClock()) {
-        self.service = service
+    ///   - device: The authenticator of this device.
+    ///   - authenticator: The organization, and the client with which new accounts are enrolled.
+    ///   - session: The network session of sign-ins; `nil` for the default session.
+    ///   - pin: The PIN prompt of the device.
+    ///   - clock: The clock for sign-ins, for the expiration of requests and for the wait between fetches.
+    public init(
+        device: any DeviceAuthenticatorProtocol, authenticator: DeviceAuthenticatorConfig, session: (any URLSessionProtocol)? = nil,
+        pin: PINPrompt = PINPrompt(), clock: any OAuth2Clock = DeviceClock()
+    ) {
+        service = AuthenticatorService(device: device, authenticator: authenticator, session: session, clock: clock)
+        requestModel = PushRequestModel(device: device, clock: clock)
         self.pin = pin
         self.clock = clock
         updateAccounts()
     }
 
     private func updateAccounts() {
-        do { accounts = try service.accounts() } catch { errorMessage = error.explanation }
+        do { accounts = try service.accounts() } catch { failure = error.explanation }
         if let id = openAccount, account(id) == nil { openAccount = nil }
+    }
+
+    // MARK: - Messages
+
+    /// The temporary message of the last action; `nil` for none.
+    public var notice: String? { requestModel.outcome.map(texts.message(of:)) ?? done }
+
+    /// The error message of an alert; `nil` for none.
+    public var errorMessage: String? { failure ?? requestModel.problem.map(texts.message(for:)) }
+
+    /// Closes the alert of ``errorMessage``, and removes ``notice``.
+    public func clearMessages() {
+        done = nil
+        failure = nil
+        requestModel.clearMessages()
     }
 
     /// Returns the account with an id; `nil` if it is not on this device.
@@ -91,8 +105,7 @@ public final class AuthenticatorViewModel {
     /// Opens the form of a change.
     public func begin(_ change: Change) {
         guard self.change == nil else { return }
-        notice = nil
-        errorMessage = nil
+        clearMessages()
         self.change = change
         formsOpened += 1
         form = SignInForm()
@@ -100,12 +113,12 @@ public final class AuthenticatorViewModel {
         wantsUserVerification = false
         switch change {
         case .enroll: break
-        case .userVerification(_, let id), .remove(let id): form.username = account(id)?.name ?? ""
+        case .userVerification(_, let id), .remove(let id): form.userName = account(id)?.name ?? ""
         }
     }
 
     /// Whether the open form is complete.
-    public var canSubmit: Bool { change != nil && progress == nil && form.isComplete }
+    public var canSubmit: Bool { change != nil && progress == nil && !form.userName.isEmpty && !form.password.isEmpty }
 
     /// Whether the QR code of a sign-in page can be used.
     public var canUseLink: Bool { change == .enroll && progress == nil && !link.isEmpty }
@@ -140,7 +153,7 @@ public final class AuthenticatorViewModel {
     public func cancelChange() {
         changing?.cancel()
         guard progress == nil else { return }
-        errorMessage = nil
+        failure = nil
         closeChange()
     }
 
@@ -159,10 +172,11 @@ public final class AuthenticatorViewModel {
 
     private func carryOut(_ work: @escaping @Sendable (@escaping WaitingForApproval) async throws -> String) async {
         progress = .signingIn
-        errorMessage = nil
+        clearMessages()
         let task = Task { [weak self] in
             let done = try await work { number in self?.progress = .waitingForApproval(number: number) }
-            self?.notice = done
+            self?.clearMessages()
+            self?.done = done
         }
         changing = task
         let result = await task.result
@@ -173,7 +187,7 @@ public final class AuthenticatorViewModel {
         switch result {
         case .success: closeChange()
         case .failure(let error):
-            if task.isCancelled { closeChange() } else { errorMessage = error.explanation }
+            if task.isCancelled { closeChange() } else { failure = error.explanation }
         }
         updateAccounts()
     }
@@ -198,8 +212,9 @@ public final class AuthenticatorViewModel {
         removing = nil
         await load {
             try await self.service.removeFromDevice(id)
-            self.requests.removeAll { $0.accountID == id }
-            self.notice = words("The account was removed from this device.")
+            // Removes the requests of the account.
+            await self.requestModel.fetch(reportsProblem: false)
+            self.done = words("The account was removed from this device.")
         }
     }
 
@@ -207,19 +222,18 @@ public final class AuthenticatorViewModel {
     ///
     /// - Parameter token: The token from the system.
     public func updatePushToken(_ token: Data) async {
-        do { try await service.updatePushToken(token) } catch { errorMessage = error.explanation }
+        do { try await service.updatePushToken(token) } catch { failure = error.explanation }
     }
 
     private func load(_ work: () async throws -> Void) async {
         guard !isLoading else { return }
         isLoading = true
-        notice = nil
-        errorMessage = nil
+        clearMessages()
         defer {
             isLoading = false
             updateAccounts()
         }
-        do { try await work() } catch is CancellationError {} catch { errorMessage = error.explanation }
+        do { try await work() } catch is CancellationError {} catch { failure = error.explanation }
     }
 
     // MARK: - Requests
@@ -227,8 +241,8 @@ public final class AuthenticatorViewModel {
     /// Fetches the pending requests on demand. A failure for some accounts is shown even if other accounts have requests.
     public func retrieve() async {
         await load {
-            if let failure = await self.fetch() { throw failure }
-            if self.requests.isEmpty { self.notice = words("No requests") }
+            await self.requestModel.fetch()
+            if self.requestModel.problem == nil, self.requestModel.requests.isEmpty { self.done = texts.requests.none }
         }
     }
 
@@ -236,8 +250,10 @@ public final class AuthenticatorViewModel {
     public func didBecomeActive() async {
         updateAccounts()
         guard !accounts.isEmpty, !isLoading else { return }
-        // A failure is ignored. The next fetch tries again, and a fetch on demand shows the reason.
-        await fetch()
+        let known = Set(requestModel.requests.map(\.id))
+        // The next fetch tries again, and a fetch on demand shows the reason of a failure.
+        await requestModel.fetch(reportsProblem: false)
+        if !known.isSuperset(of: requestModel.requests.map(\.id)) { done = nil }
     }
 
     /// Fetches the pending requests repeatedly, for a device without pushes. Returns when the task is cancelled.
@@ -250,122 +266,13 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// Fetches the pending requests.
-    ///
-    /// - Returns: The failure if some accounts could not be fetched; `nil` without a failure.
-    @discardableResult
-    private func fetch() async -> (any Error)? {
-        let known = Set(requests.map(\.id))
-        let retrieved = await service.retrieve()
-        let fetched = retrieved.requests.filter { !over.contains($0.id) && $0.expiresAt > clock.now }
-        let ids = Set(fetched.map(\.id))
-        if !ids.isSubset(of: known) { notice = nil }
-        // Requests that a push delivered during the fetch stay. Requests that are no longer pending are removed.
-        requests = (requests.filter { !known.contains($0.id) && !ids.contains($0.id) } + fetched).sorted { $0.time < $1.time }
-        dropOver()
-        return retrieved.failure
-    }
-
-    private func dropOver() {
-        requests.removeAll { $0.expiresAt <= clock.now }
-        if let presented, !waits(presented) { self.presented = nil }
-    }
-
-    /// Handles a push that arrived while the app is in the foreground.
-    ///
-    /// - Parameter push: The payload of the push.
-    /// - Returns: Whether the push was a request, which is then shown. The rest of the app handles other pushes.
-    @discardableResult
-    public func didReceive(_ push: PushPayload) async -> Bool {
-        await admit(push) != nil
-    }
-
-    /// Handles a notification that the user tapped, or whose action the user chose.
-    ///
-    /// Approve and Deny answer the request; an approval with a number challenge requires a selection in the app. A request that is still
-    /// pending is shown: open settings and forms are closed, except for a form in progress, which shows the request itself.
-    ///
-    /// - Parameter push: The payload of the push, with the action.
-    /// - Returns: Whether the push was a request.
-    @discardableResult
-    public func didRespond(to push: PushPayload) async -> Bool {
-        guard let request = await admit(push) else { return false }
-        errorMessage = nil
-        switch push.action {
-        case PushAction.approve where request.numbers == nil: await answer(request.id, .approve())
-        case PushAction.deny: await answer(request.id, .deny())
-        default: if !waits(request.id) { errorMessage = SignInTrouble.noSuchRequest.explanation }
-        }
-        if waits(request.id) { present(request.id) }
-        return true
-    }
-
-    private func waits(_ id: ApprovalRequest.ID) -> Bool { requests.contains { $0.id == id } }
-
-    private func present(_ id: ApprovalRequest.ID) {
-        presented = id
-        guard progress == nil else { return }
+    /// Shows the request whose notification the user tapped: closes open settings and forms, except for a form in progress, which shows the
+    /// request itself.
+    public func showSelectedRequest() {
+        guard requestModel.selected != nil, progress == nil else { return }
+        failure = nil
         closeChange()
         openAccount = nil
         removing = nil
-    }
-
-    private func admit(_ push: PushPayload) async -> ApprovalRequest? {
-        do {
-            guard let request = try await service.read(push: push) else { return nil }
-            if !over.contains(request.id), request.expiresAt > clock.now {
-                requests = (requests.filter { $0.id != request.id } + [request]).sorted { $0.time < $1.time }
-            }
-            dropOver()
-            return request
-        } catch {
-            errorMessage = error.explanation
-            return nil
-        }
-    }
-
-    /// Answers a request.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - answer: The answer; an approval contains the number of a number challenge.
-    public func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async {
-        guard answering == nil else { return }
-        guard let request = requests.first(where: { $0.id == id }) else {
-            errorMessage = SignInTrouble.noSuchRequest.explanation
-            return
-        }
-        if case .approve(nil) = answer, request.numbers != nil { return }
-        answering = id
-        errorMessage = nil
-        defer { answering = nil }
-        do {
-            let trouble = try await service.answer(id, answer)
-            end(id)
-            let done =
-                switch answer {
-                case .approve: words("Approved.")
-                case .deny(isSuspicious: false): words("Denied.")
-                case .deny(isSuspicious: true): words("Denied, and reported as suspicious.")
-                }
-            notice = [done, trouble].compactMap(\.self).joined(separator: " ")
-        } catch {
-            errorMessage = error.explanation
-            if Self.endsRequest(error) { end(id) }
-        }
-    }
-
-    private func end(_ id: ApprovalRequest.ID) {
-        over.insert(id)
-        requests.removeAll { $0.id == id }
-        dropOver()
-    }
-
-    /// Whether an error means that the request is no longer pending.
-    private static func endsRequest(_ error: any Error) -> Bool {
-        switch (error as? DeviceAuthenticatorError)?.reason {
-        case nil, .network, .tooManyRequests, .numberNotPicked, .notAnswered: false
-        default: true
-        }
     }
 }

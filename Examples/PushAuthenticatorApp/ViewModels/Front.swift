@@ -1,3 +1,4 @@
+internal import CountersignUI
 internal import Wording
 
 // The visible screen, which is derived from the state.
@@ -18,12 +19,9 @@ extension AuthenticatorViewModel {
         return openAccount.map(Front.account) ?? .home
     }
 
-    /// The request to show: the request that the user has tapped, or else the oldest request; `nil` without a request.
-    public var shownRequest: ApprovalRequest? { requests.first { $0.id == presented } ?? requests.first }
-
     /// The number of other pending requests, as a sentence; `nil` for none.
     public var moreRequests: String? {
-        switch requests.count - 1 {
+        switch requestModel.requests.count - 1 {
         case ..<1: nil
         case 1: words("One more is waiting.")
         case let count: words("%@ more are waiting.", String(count))
@@ -34,7 +32,7 @@ extension AuthenticatorViewModel {
     public var pinReason: String {
         guard let question = pin.question else { return "" }
         if question.isNew { return words("This device requires it for each approval.") }
-        guard let request = requests.first(where: { $0.id == answering }) else { return question.reason }
-        return [request.question, request.message].compactMap(\.self).joined(separator: ": ")
+        guard let request = requestModel.requests.first(where: { $0.id == requestModel.answering }) else { return question.reason }
+        return [texts.question(of: request), request.message].compactMap(\.self).joined(separator: ": ")
     }
 }

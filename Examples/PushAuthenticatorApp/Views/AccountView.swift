@@ -10,13 +10,11 @@ struct AccountView: View {
     var body: some View {
         NavigationStack {
             List {
-                if let request = viewModel.shownRequest {
-                    Section(request.question) { RequestView(viewModel: viewModel, request: request) }
-                }
                 if let account { settings(of: account) }
                 if let notice = viewModel.notice { Marked(text: notice, symbol: "checkmark.circle") }
                 if viewModel.isLoading { ProgressView(words("One moment…")) }
             }
+            .behindRequests(of: viewModel)
             .navigationTitle(account?.name ?? "")
             .navigationBarTitleDisplayMode(.inline)
             .toolbar {

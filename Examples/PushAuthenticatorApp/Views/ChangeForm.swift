@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+internal import CountersignUI
 internal import SwiftUI
 internal import Wording
 
@@ -13,19 +14,15 @@ struct ChangeForm: View {
     var body: some View {
         NavigationStack {
             List {
-                if let request = viewModel.shownRequest {
-                    if viewModel.progress != nil {
-                        Section(request.question) { RequestView(viewModel: viewModel, request: request) }
-                    } else {
-                        Marked(text: AccountText.requestBehindForm, symbol: "exclamationmark.triangle")
-                    }
-                }
+                if viewModel.requestModel.current != nil { Marked(text: AccountText.requestBehindForm, symbol: "exclamationmark.triangle") }
                 // The error is not in an alert, because the user corrects the input in this form.
                 if let message = viewModel.errorMessage { Text(message).foregroundStyle(.red) }
                 Section(viewModel.change.map(AccountText.explanation) ?? "") { fields }
                 if viewModel.change == .enroll { Section(words("Or paste the content of a sign-in page's QR code:")) { link } }
                 if let progress = viewModel.progress { ProgressView(AccountText.progress(progress)) }
             }
+            // While this change waits for an approval, the request can be its own.
+            .behindRequests(of: viewModel, while: viewModel.progress != nil)
             .navigationTitle(viewModel.change.map(AccountText.title) ?? "")
             .navigationBarTitleDisplayMode(.inline)
             .toolbar {
@@ -38,7 +35,7 @@ struct ChangeForm: View {
 
     private var fields: some View {
         Group {
-            TextField(words("Username"), text: $viewModel.form.username)
+            TextField(words("Username"), text: $viewModel.form.userName)
                 .keyboardType(.emailAddress)
                 .textContentType(.username)
                 .textInputAutocapitalization(.never)

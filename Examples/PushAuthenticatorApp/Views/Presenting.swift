@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+internal import CountersignUI
 internal import Interface
 internal import SwiftUI
 internal import Wording
@@ -20,12 +21,13 @@ extension View {
         alert(
             words("Error"),
             isPresented: .presented(viewModel) {
-                $0.errorMessage != nil && $0.pin.question == nil && isInFront()
+                // A pending request shows its own problems.
+                $0.errorMessage != nil && $0.requestModel.current == nil && $0.pin.question == nil && isInFront()
             } close: {
-                if isInFront() { $0.errorMessage = nil }
+                if isInFront() { $0.clearMessages() }
             }
         ) {
-            Button(words("OK"), role: .cancel) { viewModel.errorMessage = nil }
+            Button(words("OK"), role: .cancel) { viewModel.clearMessages() }
         } message: {
             Text(viewModel.errorMessage ?? "")
         }

@@ -1,4 +1,5 @@
 import CountersignSandbox
+import CountersignUI
 import DeviceAuthenticator
 import ExampleTestSupport
 import Foundation
@@ -34,7 +35,7 @@ struct AccountTests {
             visit.model.begin(.enroll)
             await visit.submit(password: "wrong")
             #expect(visit.model.change == .enroll && visit.model.errorMessage?.isEmpty == false && visit.model.progress == nil)
-            #expect(visit.model.form.password.isEmpty && visit.model.form.username == PhoneVisit.jane.login)
+            #expect(visit.model.form.password.isEmpty && visit.model.form.userName == PhoneVisit.jane.login)
             #expect(visit.model.accounts.isEmpty)
             visit.model.cancelChange()
             #expect(visit.model.front == .home && visit.model.errorMessage == nil)
@@ -83,11 +84,11 @@ struct AccountTests {
             for isOn in [true, false] {
                 model.openAccount = id
                 model.begin(.userVerification(isOn, of: id))
-                #expect(model.form.username == PhoneVisit.jane.login)
+                #expect(model.form.userName == PhoneVisit.jane.login)
                 async let submitted: Void = visit.submit()
                 #expect(await eventually { model.progress == .waitingForApproval(number: nil) })
                 let request = try await visit.request()
-                async let answered: Void = model.answer(request.id, .approve())
+                async let answered: Void = model.requestModel.approve(request.id)
                 // To turn user verification off, the approval itself asks for the PIN. To turn it on, the new key gets its PIN after the
                 // sign-in.
                 if !isOn { try await visit.give(pin: "1234") }
@@ -168,9 +169,9 @@ struct AccountTests {
             #expect(
                 await eventually {
                     await visit.model.retrieve()
-                    return visit.model.requests.isEmpty
+                    return visit.model.requestModel.requests.isEmpty
                 })
-            await visit.model.answer(request.id, .approve())
+            await visit.model.requestModel.approve(request.id)
             #expect(visit.model.accounts.count == 1)
         }
     }
@@ -190,7 +191,7 @@ struct AccountTests {
             await submitted
             #expect(visit.model.change == nil && visit.model.accounts.count == 1)
             await visit.model.retrieve()
-            #expect(visit.model.requests.isEmpty && visit.model.notice == "No requests")
+            #expect(visit.model.requestModel.requests.isEmpty && visit.model.notice == "No requests")
         }
     }
 

@@ -1,5 +1,6 @@
 import BrowserSignin
 import CountersignSandbox
+import CountersignUI
 import ExampleTestSupport
 import Foundation
 import Testing
@@ -45,12 +46,12 @@ struct LinkTests {
                     },
                     approve: {
                         let request = try await visit.request()
-                        await visit.model.answer(request.id, .approve())
+                        await visit.model.requestModel.approve(request.id)
                     }))
             let token = try await sandbox.browserSignin(in: browser).signIn()
             #expect(token.idToken != nil)
             #expect(visit.model.accounts.map(\.name) == [PhoneVisit.jane.login] && visit.model.front == .home)
-            #expect(visit.model.notice == "Approved." && visit.model.link.isEmpty && visit.model.errorMessage == nil)
+            #expect(visit.model.notice == "Approved" && visit.model.link.isEmpty && visit.model.errorMessage == nil)
             #expect(again.model.accounts.isEmpty && again.model.front == .change(.enroll))
             #expect(again.model.errorMessage?.contains("Show a new code on the sign-in page") == true, "\(again.model.errorMessage ?? "")")
         }

@@ -18,14 +18,13 @@ struct PhoneTerminalTests {
                 """
                   Push authenticator
 
-                  Direct Authentication App wants to sign you in
+                  Are you trying to sign in to Direct Authentication App?
                   Account  jane.doe@example.com
                 …
                 …
                 …
-                …
 
-                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve ]
+                  >[ Deny n ]   [ It wasn't me s ]   [ Approve ]
 
                   Accounts
                     jane.doe@example.com
@@ -36,13 +35,13 @@ struct PhoneTerminalTests {
                   Return Press  Tab Move  Ctrl-C Quit
                 """)
             try await phone.approve(pane)
-            try await pane.waitFor("Approved.")
+            try await pane.waitFor("Approved")
             #expect(try await approved.outcome() == .tokens)
 
             let denied = try await phone.signInElsewhere()
             try await pane.waitFor(">[ Deny n ]")
             try await pane.press("Enter")
-            try await pane.waitFor("Denied.")
+            try await pane.waitFor("Denied")
             #expect(try await denied.outcome() == .refused("access_denied"))
 
             try await phone.openSettings(pane)
@@ -57,7 +56,7 @@ struct PhoneTerminalTests {
 
                    [ Remove Account r ]   [ Remove from This Device Only d ]   [ Back b ]
 
-                  Denied.
+                  Denied
                 ⋮
                   Return Change  Tab Move  Esc Back  Ctrl-C Quit
                 """)
@@ -90,14 +89,13 @@ struct PhoneTerminalTests {
                 """
                   jane.doe@example.com
 
-                  Direct Authentication App wants to sign you in
+                  Are you trying to sign in to Direct Authentication App?
                   Account  jane.doe@example.com
                 …
                 …
                 …
-                …
 
-                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve ]
+                  >[ Deny n ]   [ It wasn't me s ]   [ Approve ]
 
                   Organization  \(phone.sandbox.origin.absoluteString)
 
@@ -129,7 +127,7 @@ struct PhoneTerminalTests {
             try await pane.press("Escape")
             try await pane.waitFor("Deny n", "Remove from This Device Only")
             try await pane.press("s")
-            try await pane.waitFor("Denied, and reported as suspicious.")
+            try await pane.waitFor("Denied and reported as suspicious")
             #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }
@@ -147,14 +145,13 @@ struct PhoneTerminalTests {
                 """
                   Push authenticator
 
-                  Direct Authentication App wants to sign you in
+                  Are you trying to sign in to Direct Authentication App?
                   Account  jane.doe@example.com
                 …
                 …
                 …
-                …
 
-                  >[ Deny n ]   [ It Wasn't Me s ]
+                  >[ Deny n ]   [ It wasn't me s ]
 
                   Select the number that the sign-in shows.
                 …
@@ -172,7 +169,7 @@ struct PhoneTerminalTests {
             for _ in 0..<(2 + place) { try await pane.press("Tab") }
             try await pane.waitFor(">[ \(number) ]")
             try await pane.press("Enter")
-            try await pane.waitFor("Approved.")
+            try await pane.waitFor("Approved")
             #expect(try await signIn.outcome() == .tokens)
         }
     }
@@ -206,13 +203,13 @@ struct PhoneTerminalTests {
             try await pane.waitFor("jane.doe@example.com was added.", "127.0.0.1 · verifies you")
 
             let signIn = try await phone.signInElsewhere()
-            try await pane.waitFor("Direct Authentication App wants to sign you in")
+            try await pane.waitFor("Are you trying to sign in to Direct Authentication App?")
             try await phone.approve(pane)
             try await pane.waitForScreen(
                 """
                   Your PIN
 
-                  Direct Authentication App wants to sign you in
+                  Are you trying to sign in to Direct Authentication App?
 
                   PIN >[________________________________________________]
 
@@ -296,14 +293,13 @@ struct PhoneTerminalTests {
                 """
                   Remove Account
 
-                  Phone App wants to sign you in
+                  Are you trying to sign in to Phone App?
                   Account  jane.doe@example.com
                 …
                 …
                 …
-                …
 
-                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve ]
+                  >[ Deny n ]   [ It wasn't me s ]   [ Approve ]
 
                   … Approve the sign-in on one of your devices, possibly this one.
 

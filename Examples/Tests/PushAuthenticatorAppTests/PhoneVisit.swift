@@ -1,5 +1,6 @@
 import AuthFoundation
 import CountersignSandbox
+import CountersignUI
 import DeviceAuthenticator
 import ExampleTestSupport
 import Foundation
@@ -49,18 +50,17 @@ final class PhoneVisit {
             }()
         ).storageDirectory(folder).keyStore(FileDeviceKeyStore(directory: folder)).userVerifier(pin).urlSession(sandbox.transport)
             .clock(sandbox.clock).create()
-        let service = AuthenticatorService(
+        return AuthenticatorViewModel(
             device: device,
             authenticator: DeviceAuthenticatorConfig(orgURL: sandbox.origin, oidcClientId: SandboxApplication.phone.clientID),
-            session: sandbox.transport, clock: sandbox.clock)
-        return AuthenticatorViewModel(service: service, pin: pin, clock: sandbox.clock)
+            session: sandbox.transport, pin: pin, clock: sandbox.clock)
     }
 
     // MARK: - The user
 
     /// Fills in the open form and submits it.
     func submit(_ user: SandboxUser = jane, code: String = "", password: String? = nil) async {
-        model.form.username = user.login
+        model.form.userName = user.login
         model.form.password = password ?? user.password ?? ""
         model.form.code = code
         await model.submit()
@@ -104,14 +104,14 @@ final class PhoneVisit {
     func letTimePass() { sandbox.advance(by: 6) }
 
     /// Fetches pending requests until a request arrives, and returns it.
-    func request() async throws -> ApprovalRequest {
+    func request() async throws -> PushRequest {
         let model = model
         try #require(
             await eventually {
                 await model.didBecomeActive()
-                return !model.requests.isEmpty
+                return model.requestModel.current != nil
             })
-        return try #require(model.shownRequest)
+        return try #require(model.requestModel.current)
     }
 
     /// Sends Jane a request without a sign-in (CIBA), as a bank. Returns the request's ID; `nil` if none of her phones accepts the request.
@@ -136,15 +136,33 @@ final class PhoneVisit {
     }
 
     /// Registers a push token for the phone, and returns the pushes that it receives.
-    func receivePushes(token: Data) -> AsyncStream<PushPayload> {
-        let (pushes, entrance) = AsyncStream.makeStream(of: PushPayload.self)
+    func receivePushes(token: Data) -> AsyncStream<Data> {
+        let (pushes, entrance) = AsyncStream.makeStream(of: Data.self)
         let name = token.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
         sandbox.pushGateway.register(deviceToken: name, topic: Self.topic, environment: .development) { push in
-            guard let payload = try? JSONSerialization.jsonObject(with: Data(push.payload)) as? [String: Any] else { return }
-            entrance.yield(PushPayload(payload))
+            entrance.yield(Data(push.payload))
         }
         return pushes
     }
+
+    /// Passes a push to the app, as `PushRequestNotifications` and `PhoneView` do.
+    ///
+    /// - Parameter action: The action that the user chose on the notification; `nil` if the app is in the foreground.
+    /// - Returns: Whether the push is a request.
+    @discardableResult
+    func receive(_ push: Data, action: String? = nil) async throws -> Bool {
+        let userInfo = try #require(try JSONSerialization.jsonObject(with: push) as? [String: Any])
+        let isRequest = await model.requestModel.receive(userInfo, action: action)
+        model.showSelectedRequest()
+        return isRequest
+    }
+}
+
+/// The identifiers of notification actions.
+enum PushAction {
+    static let approve = "APPROVE_BUTTON"
+    static let deny = "DENY_BUTTON"
+    static let review = "REVIEW_BUTTON"
 }
 
 extension AsyncStream {
@@ -169,6 +187,12 @@ extension Sandbox.Configuration {
             organization: Sandbox.standardOrganization
                 .replacing("- mfa-webauthn\n", with: "- mfa-webauthn\n              - ciba\n")
                 .replacing("  - id: service-app", with: "  - \(bank)\n  - id: service-app"))
+    }
+
+    /// An organization in which a bank may send requests without a sign-in, and each sign-in has a number challenge.
+    static var withBackchannelAndNumbers: Sandbox.Configuration {
+        Sandbox.Configuration(
+            organization: withBackchannel.organization?.replacing("number_challenge: never", with: "number_challenge: always"))
     }
 
     /// An organization with a number challenge at each sign-in.

@@ -1,4 +1,5 @@
 import CountersignSandbox
+import CountersignUI
 import DeviceAuthenticator
 import ExampleTestSupport
 import Foundation
@@ -13,32 +14,12 @@ struct PushTests {
     private static let second = Data(repeating: 0xB2, count: 32)
 
     /// Returns an app with Jane's account, and the pushes that it receives.
-    private func receiving(_ sandbox: Sandbox) async throws -> (PhoneVisit, AsyncStream<PushPayload>) {
+    private func receiving(_ sandbox: Sandbox) async throws -> (PhoneVisit, AsyncStream<Data>) {
         let visit = try PhoneVisit(sandbox)
         let pushes = visit.receivePushes(token: Self.first)
         await visit.model.updatePushToken(Self.first)
         try await visit.enroll()
         return (visit, pushes)
-    }
-
-    @Test("The push authenticator app shows the request of a foreground push once, and ignores a push of another app")
-    func foreground() async throws {
-        try await withSandbox { sandbox in
-            let (visit, pushes) = try await receiving(sandbox)
-            #expect(await !visit.model.didReceive(PushPayload(["aps": ["alert": "Lunch?"]])))
-            #expect(visit.model.requests.isEmpty && visit.model.errorMessage == nil)
-            let signIn = try await visit.signInElsewhere()
-            let push = try #require(await pushes.first())
-            for _ in 0..<2 { #expect(await visit.model.didReceive(push)) }
-            await visit.model.didBecomeActive()
-            let request = try #require(visit.model.requests.first)
-            #expect(visit.model.requests.count == 1 && request.application == "Direct Authentication App")
-            await visit.model.answer(request.id, .approve())
-            #expect(try await signIn.outcome() == .tokens)
-            // The push arrives a second time, after the answer.
-            #expect(await visit.model.didReceive(push))
-            #expect(visit.model.requests.isEmpty)
-        }
     }
 
     @Test("A tapped notification shows its request before an older request")
@@ -50,42 +31,14 @@ struct PushTests {
             let newer = try await visit.signInElsewhere()
             let push = try #require(await pushes.first())
             await visit.model.didBecomeActive()
-            #expect(visit.model.requests.count == 2)
-            #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: PushAction.review)))
-            let shown = try #require(visit.model.shownRequest)
-            #expect(shown.id == visit.model.presented && visit.model.requests.count == 2)
-            await visit.model.answer(shown.id, .approve())
+            #expect(visit.model.requestModel.requests.count == 2)
+            #expect(try await visit.receive(push, action: PushAction.review))
+            let shown = try #require(visit.model.requestModel.current)
+            #expect(shown.id == visit.model.requestModel.selected && visit.model.requestModel.requests.count == 2)
+            await visit.model.requestModel.approve(shown.id)
             #expect(try await newer.outcome() == .tokens)
-            await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
+            await visit.model.requestModel.approve(try #require(visit.model.requestModel.current).id)
             #expect(try await older.outcome() == .tokens)
-        }
-    }
-
-    @Test("The actions Approve and Deny on a notification approve and deny the sign-in", arguments: [PushAction.approve, PushAction.deny])
-    func action(_ action: String) async throws {
-        try await withSandbox { sandbox in
-            let (visit, pushes) = try await receiving(sandbox)
-            let signIn = try await visit.signInElsewhere()
-            let push = try #require(await pushes.first())
-            #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: action)))
-            #expect(visit.model.requests.isEmpty && visit.model.errorMessage == nil)
-            if action == PushAction.approve {
-                #expect(try await signIn.outcome() == .tokens)
-            } else {
-                #expect(try await signIn.outcome() == .refused("access_denied"))
-            }
-        }
-    }
-
-    @Test("If a request has a number challenge, the action Approve on the notification opens the request instead of approving the request")
-    func actionWithNumber() async throws {
-        try await withSandbox(.withNumbers) { sandbox in
-            let (visit, pushes) = try await receiving(sandbox)
-            let signIn = try await visit.signInElsewhere()
-            let push = try #require(await pushes.first())
-            #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: PushAction.approve)))
-            #expect(visit.model.shownRequest?.numbers?.count == 3 && visit.model.notice == "jane.doe@example.com was added.")
-            signIn.cancel()
         }
     }
 
@@ -100,16 +53,16 @@ struct PushTests {
             model.openAccount = id
             model.removing = id
             #expect(model.front == .account(id))
-            #expect(await model.didRespond(to: push))
-            #expect(model.front == .home && model.removing == nil && model.shownRequest?.id == model.presented)
+            #expect(try await visit.receive(push, action: PushAction.review))
+            #expect(model.front == .home && model.removing == nil && model.requestModel.current?.id == model.requestModel.selected)
 
             model.openAccount = id
             model.begin(.remove(id))
             await visit.submit(password: "wrong")
             model.form.password = "Half-a-Passw"
             #expect(model.front == .change(.remove(id)) && model.errorMessage?.isEmpty == false)
-            #expect(await model.didRespond(to: push))
-            #expect(model.front == .home && model.form == SignInForm() && model.errorMessage == nil && model.presented != nil)
+            #expect(try await visit.receive(push, action: PushAction.review))
+            #expect(model.front == .home && model.form == SignInForm() && model.errorMessage == nil && model.requestModel.selected != nil)
             signIn.cancel()
         }
     }
@@ -124,10 +77,10 @@ struct PushTests {
             model.begin(.remove(id))
             async let submitted: Void = visit.submit()
             let push = try #require(await pushes.first())
-            #expect(await model.didRespond(to: push))
+            #expect(try await visit.receive(push, action: PushAction.review))
             #expect(model.front == .change(.remove(id)) && model.openAccount == id)
-            #expect(model.progress == .waitingForApproval(number: nil) && model.shownRequest?.id == model.presented)
-            await model.answer(try #require(model.presented), .approve())
+            #expect(model.progress == .waitingForApproval(number: nil) && model.requestModel.current?.id == model.requestModel.selected)
+            await model.requestModel.approve(try #require(model.requestModel.selected))
             visit.letTimePass()
             await submitted
             #expect(model.accounts.isEmpty && model.front == .home, "\(model.errorMessage ?? "")")
@@ -143,8 +96,8 @@ struct PushTests {
             let signIn = try await visit.signInElsewhere()
             let push = try #require(await pushes.first())
             if wasAnswered {
-                #expect(await visit.model.didReceive(push))
-                await visit.model.answer(try #require(visit.model.shownRequest).id, .deny())
+                #expect(try await visit.receive(push))
+                await visit.model.requestModel.deny(try #require(visit.model.requestModel.current).id)
                 #expect(try await signIn.outcome() == .refused("access_denied"))
             } else {
                 // The request has expired, but by less than the allowed clock skew.
@@ -152,9 +105,9 @@ struct PushTests {
                 signIn.cancel()
             }
             let requests = sandbox.requests.count { $0.endpoint == "verify" }
-            #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: action)))
+            #expect(try await visit.receive(push, action: action))
             #expect(visit.model.errorMessage == "This request is no longer pending.")
-            #expect(visit.model.requests.isEmpty && visit.model.presented == nil)
+            #expect(visit.model.requestModel.requests.isEmpty && visit.model.requestModel.selected == nil)
             #expect(sandbox.requests.count { $0.endpoint == "verify" } == requests)
         }
     }
@@ -170,9 +123,11 @@ struct PushTests {
             let push = try #require(await pushes.first())
             model.openAccount = try #require(model.accounts.first?.id)
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "verify"))
-            #expect(await model.didRespond(to: PushPayload(push.userInfo, action: action)))
-            #expect(model.errorMessage?.isEmpty == false && model.front == .home && model.shownRequest?.id == model.presented)
-            await model.answer(try #require(model.presented), .approve())
+            #expect(try await visit.receive(push, action: action))
+            #expect(
+                model.errorMessage?.isEmpty == false && model.front == .home
+                    && model.requestModel.current?.id == model.requestModel.selected)
+            await model.requestModel.approve(try #require(model.requestModel.selected))
             #expect(try await signIn.outcome() == .tokens)
         }
     }
@@ -188,14 +143,15 @@ struct PushTests {
             let first = try #require(await pushes.first())
             let newer = try await visit.signInElsewhere()
             let second = try #require(await pushes.first())
-            async let answered = visit.model.didRespond(to: PushPayload(first.userInfo, action: PushAction.approve))
+            async let answered = visit.receive(first, action: PushAction.approve)
             #expect(await eventually { visit.pin.question != nil })
-            #expect(await visit.model.didRespond(to: PushPayload(second.userInfo, action: PushAction.deny)))
-            #expect(visit.model.requests.count == 2 && visit.model.presented == visit.model.shownRequest?.id)
+            #expect(try await visit.receive(second, action: PushAction.deny))
+            #expect(
+                visit.model.requestModel.requests.count == 2 && visit.model.requestModel.selected == visit.model.requestModel.current?.id)
             try await visit.give(pin: "1234")
-            #expect(await answered)
+            #expect(try await answered)
             #expect(try await older.outcome() == .tokens)
-            #expect(visit.model.requests.count == 1)
+            #expect(visit.model.requestModel.requests.count == 1)
             newer.cancel()
         }
     }
@@ -212,13 +168,13 @@ struct PushTests {
             async let retrieved: Void = model.retrieve()
             #expect(await eventually { sandbox.pendingFaults.isEmpty })
             let signIns = [try await visit.signInElsewhere(), try await visit.signInElsewhere(of: .john)]
-            for _ in signIns { #expect(await model.didReceive(try #require(await pushes.first()))) }
-            #expect(model.isLoading && model.requests.count == 2)
+            for _ in signIns { #expect(try await visit.receive(try #require(await pushes.first()))) }
+            #expect(model.isLoading && model.requestModel.requests.count == 2)
             #expect(await sandbox.moveOn(by: 60) { !model.isLoading })
             await retrieved
-            #expect(model.requests.count == 2)
-            for request in model.requests {
-                await model.answer(request.id, .approve())
+            #expect(model.requestModel.requests.count == 2)
+            for request in model.requestModel.requests {
+                await model.requestModel.approve(request.id)
                 #expect(model.errorMessage == nil)
             }
             for signIn in signIns { #expect(try await signIn.outcome() == .tokens) }
@@ -233,9 +189,9 @@ struct PushTests {
             await visit.model.updatePushToken(Self.second)
             #expect(visit.model.errorMessage == nil)
             let signIn = try await visit.signInElsewhere()
-            #expect(await visit.model.didReceive(try #require(await pushes.first())))
+            #expect(try await visit.receive(try #require(await pushes.first())))
             #expect(sandbox.pushGateway.received.map { $0.deviceToken.prefix(4) } == ["b2b2"])
-            await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
+            await visit.model.requestModel.approve(try #require(visit.model.requestModel.current).id)
             #expect(try await signIn.outcome() == .tokens)
         }
     }
@@ -246,23 +202,24 @@ struct PushTests {
             let (visit, pushes) = try await receiving(sandbox)
             let signIn = try await visit.signInElsewhere()
             let push = try #require(await pushes.first())
-            let forged = Self.forged(push)
-            #expect(await !visit.model.didReceive(forged))
-            #expect(visit.model.requests.isEmpty && visit.model.errorMessage?.isEmpty == false)
-            visit.model.errorMessage = nil
+            let forged = try Self.forged(push)
+            #expect(try await visit.receive(forged))
+            #expect(visit.model.requestModel.requests.isEmpty && visit.model.errorMessage?.isEmpty == false)
+            visit.model.clearMessages()
             await visit.model.removeFromDevice(try #require(visit.model.accounts.first?.id))
-            #expect(await !visit.model.didReceive(push))
-            #expect(visit.model.requests.isEmpty && visit.model.errorMessage?.isEmpty == false)
+            #expect(try await visit.receive(push))
+            #expect(visit.model.requestModel.requests.isEmpty && visit.model.errorMessage?.isEmpty == false)
             signIn.cancel()
         }
     }
 
     /// Returns the same push with another signature of the challenge.
-    private static func forged(_ push: PushPayload) -> PushPayload {
-        PushPayload(
-            push.userInfo.mapValues { value in
-                guard let text = value as? String, text.split(separator: ".").count == 3, let last = text.last else { return value }
-                return String(text.dropLast(8)) + (last == "A" ? "BBBBBBBB" : "AAAAAAAA")
-            })
+    private static func forged(_ push: Data) throws -> Data {
+        let userInfo = try #require(try JSONSerialization.jsonObject(with: push) as? [String: Any])
+        let changed = userInfo.mapValues { value in
+            guard let text = value as? String, text.split(separator: ".").count == 3, let last = text.last else { return value }
+            return String(text.dropLast(8)) + (last == "A" ? "BBBBBBBB" : "AAAAAAAA")
+        }
+        return try JSONSerialization.data(withJSONObject: changed)
     }
 }

@@ -1,4 +1,5 @@
 import CountersignSandbox
+import CountersignUI
 import DeviceAuthenticator
 import ExampleTestSupport
 import Foundation
@@ -17,43 +18,15 @@ struct RequestTests {
             try await visit.enroll()
             let model = visit.model
             await model.retrieve()
-            #expect(model.requests.isEmpty && model.notice == "No requests")
+            #expect(model.requestModel.requests.isEmpty && model.notice == "No requests")
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
-            #expect(request.question == "Direct Authentication App wants to sign you in" && request.isVerified)
-            #expect(request.facts().map(\.label) == ["Place", "System", "Time", "Until"] && request.numbers == nil)
-            await model.answer(request.id, .approve())
-            #expect(model.requests.isEmpty && model.notice == "Approved." && model.errorMessage == nil && model.answering == nil)
-            #expect(try await signIn.outcome() == .tokens)
-        }
-    }
-
-    @Test("If the user denies a request, with or without a report, the sign-in fails with access_denied", arguments: [false, true])
-    func deny(isSuspicious: Bool) async throws {
-        try await withSandbox { sandbox in
-            let visit = try PhoneVisit(sandbox)
-            try await visit.enroll()
-            let signIn = try await visit.signInElsewhere()
-            await visit.model.answer(try await visit.request().id, .deny(isSuspicious: isSuspicious))
-            #expect(visit.model.notice == (isSuspicious ? "Denied, and reported as suspicious." : "Denied."))
-            #expect(try await signIn.outcome() == .refused("access_denied"))
-        }
-    }
-
-    @Test("For a number challenge, an approval with the correct number signs the user in, and an approval without a number is not sent")
-    func number() async throws {
-        try await withSandbox(.withNumbers) { sandbox in
-            let visit = try PhoneVisit(sandbox)
-            try await visit.enroll()
-            let (numbers, entrance) = AsyncStream.makeStream(of: String.self)
-            let signIn = try await visit.signInElsewhere(numbers: entrance)
-            let number = try #require(await numbers.first())
-            let request = try await visit.request()
-            #expect(request.numbers?.contains(number) == true && request.numbers?.count == 3)
-            await visit.model.answer(request.id, .approve())
-            #expect(visit.model.requests.count == 1)
-            await visit.model.answer(request.id, .approve(number: number))
-            #expect(visit.model.errorMessage == nil && visit.model.requests.isEmpty)
+            #expect(texts.question(of: request) == "Are you trying to sign in to Direct Authentication App?" && request.isVerified)
+            #expect(texts.details(of: request).map(\.label) == ["Account", "Place", "System", "Time"] && request.numbers == nil)
+            await model.requestModel.approve(request.id)
+            #expect(
+                model.requestModel.requests.isEmpty && model.notice == "Approved" && model.errorMessage == nil
+                    && model.requestModel.answering == nil)
             #expect(try await signIn.outcome() == .tokens)
         }
     }
@@ -68,33 +41,9 @@ struct RequestTests {
             let number = try #require(await numbers.first())
             let request = try await visit.request()
             let wrong = try #require(request.numbers?.first { $0 != number })
-            await visit.model.answer(request.id, .approve(number: wrong))
-            #expect(visit.model.requests.isEmpty)
+            await visit.model.requestModel.approve(request.id, number: wrong)
+            #expect(visit.model.requestModel.requests.isEmpty)
             #expect(try await signIn.outcome() == .refused("access_denied"))
-        }
-    }
-
-    @Test(
-        "If user verification is required, the push authenticator app asks for the PIN, and a wrong PIN fails the sign-in",
-        arguments: ["1234", "9999"])
-    func verified(pin: String) async throws {
-        try await withSandbox(.withVerification) { sandbox in
-            let visit = try PhoneVisit(sandbox)
-            try await visit.enroll(verifiesUser: true)
-            let signIn = try await visit.signInElsewhere()
-            let request = try await visit.request()
-            async let answered: Void = visit.model.answer(request.id, .approve())
-            #expect(await eventually { visit.pin.question?.isNew == false })
-            try await visit.give(pin: pin)
-            await answered
-            #expect(visit.model.requests.isEmpty)
-            if pin == "1234" {
-                #expect(visit.model.errorMessage == nil && visit.model.notice == "Approved.", "\(visit.model.errorMessage ?? "")")
-                #expect(try await signIn.outcome() == .tokens)
-            } else {
-                #expect(visit.model.errorMessage?.isEmpty == false && visit.model.notice == nil)
-                #expect(try await signIn.outcome() == .refused("access_denied"))
-            }
         }
     }
 
@@ -107,13 +56,13 @@ struct RequestTests {
             try await visit.enroll(verifiesUser: true)
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
-            async let answered: Void = visit.model.answer(request.id, .approve())
+            async let answered: Void = visit.model.requestModel.approve(request.id)
             #expect(await eventually { visit.pin.question?.isNew == false })
-            #expect(visit.model.pinReason == "Direct Authentication App wants to sign you in")
+            #expect(visit.model.pinReason == "Are you trying to sign in to Direct Authentication App?")
             try await visit.give(pin: "9999")
             await answered
-            #expect(visit.model.notice == "Approved. You could not be verified, and the organization was notified.")
-            #expect(visit.model.errorMessage == nil && visit.model.requests.isEmpty)
+            #expect(visit.model.notice == "Approved. You could not be verified, and your organization was notified.")
+            #expect(visit.model.errorMessage == nil && visit.model.requestModel.requests.isEmpty)
             #expect(try await signIn.outcome() == .tokens)
         }
     }
@@ -125,33 +74,15 @@ struct RequestTests {
             try await visit.enroll(verifiesUser: true)
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
-            async let answered: Void = visit.model.answer(request.id, .approve())
+            async let answered: Void = visit.model.requestModel.approve(request.id)
             #expect(await eventually { visit.pin.question?.isNew == false })
             visit.pin.cancel()
             await answered
-            #expect(visit.model.notice == nil && visit.model.requests.isEmpty)
+            #expect(visit.model.notice == nil && visit.model.requestModel.requests.isEmpty)
             #expect(
                 visit.model.errorMessage
-                    == "You cancelled the verification, so the sign-in was not approved. Start the sign-in again.")
+                    == "You could not be verified, so the request was not approved. Start the sign-in again.")
             #expect(try await signIn.outcome() == .refused("access_denied"))
-        }
-    }
-
-    @Test("An approval that fails because the connection breaks can be sent again")
-    func offline() async throws {
-        try await withSandbox { sandbox in
-            let visit = try PhoneVisit(sandbox)
-            try await visit.enroll()
-            let signIn = try await visit.signInElsewhere()
-            let request = try await visit.request()
-            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "verify"))
-            await visit.model.answer(request.id, .approve())
-            #expect(visit.model.requests.count == 1 && visit.model.errorMessage?.isEmpty == false)
-            visit.model.errorMessage = nil
-            sandbox.clearFaults()
-            await visit.model.answer(request.id, .approve())
-            #expect(visit.model.requests.isEmpty && visit.model.errorMessage == nil)
-            #expect(try await signIn.outcome() == .tokens)
         }
     }
 
@@ -167,19 +98,19 @@ struct RequestTests {
             let request = try await visit.request()
             try visit.reopen()
             _ = try await visit.request()
-            await visit.model.answer(request.id, .deny())
-            #expect(here.requests == [request])
+            await visit.model.requestModel.deny(request.id)
+            #expect(here.requestModel.requests == [request])
             if isAnsweredHere {
-                await here.answer(request.id, .approve())
-                #expect(here.errorMessage == "The sign-in request was already answered.")
+                await here.requestModel.approve(request.id)
+                #expect(here.errorMessage == "This request is no longer pending.")
             } else {
                 await here.retrieve()
                 #expect(here.notice == "No requests" && here.errorMessage == nil)
                 // The user presses the button too late.
-                await here.answer(request.id, .approve())
+                await here.requestModel.approve(request.id)
                 #expect(here.errorMessage == "This request is no longer pending.")
             }
-            #expect(here.requests.isEmpty)
+            #expect(here.requestModel.requests.isEmpty)
             #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }
@@ -194,26 +125,13 @@ struct RequestTests {
             await visit.model.setCIBA(true, of: id)
             let asked = try #require(try await visit.askAsBank("Pay 10 euros"))
             let request = try await visit.request()
-            #expect(request.question == "Bank asks for your approval" && request.isCIBA)
-            #expect(request.facts().first == ApprovalRequest.Fact(label: "Message", value: "Pay 10 euros"))
-            #expect(request.facts().map(\.label) == ["Message", "Place", "System", "Time", "Until"])
-            await visit.model.answer(request.id, .approve())
-            #expect(visit.model.notice == "Approved." && visit.model.requests.isEmpty)
+            #expect(texts.question(of: request) == "Bank asks for your approval" && request.isBackchannel)
+            let details = texts.details(of: request)
+            #expect(details.map(\.label) == ["Account", "Message", "Place", "System", "Time"] && details[1].value == "Pay 10 euros")
+            await visit.model.requestModel.approve(request.id)
+            #expect(visit.model.notice == "Approved" && visit.model.requestModel.requests.isEmpty)
             #expect(try await visit.bankHasTokens(asked))
         }
-    }
-
-    @Test("The push authenticator app shows the times of a request in the app's language and the user's time zone")
-    func times() throws {
-        func times(_ language: String, _ zone: String) throws -> [String: String] {
-            let wording = Wording(bundle: resources, language: language)
-            let facts = ApprovalRequest.sample().facts(wording, timeZone: try #require(TimeZone(identifier: zone)))
-            // Some systems write a narrow no-break space before AM and PM.
-            return Dictionary(uniqueKeysWithValues: facts.map { ($0.label, $0.value.replacing("\u{202F}", with: " ")) })
-        }
-        #expect(try times("en", "UTC")["Time"] == "5:46:40\u{20}PM")
-        #expect(try times("de", "UTC")["Zeit"] == "17:46:40")
-        #expect(try times("de", "Asia/Tokyo")["Zeit"] == "02:46:40")
     }
 
     @Test("Approving an expired request shows an error and removes the request")
@@ -224,9 +142,9 @@ struct RequestTests {
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
             sandbox.advance(by: 600)
-            await visit.model.answer(request.id, .approve())
+            await visit.model.requestModel.approve(request.id)
             #expect(visit.model.errorMessage?.isEmpty == false)
-            #expect(visit.model.requests.isEmpty)
+            #expect(visit.model.requestModel.requests.isEmpty)
             let outcome = try await signIn.outcome()
             #expect(outcome == .tooLate || outcome == .refused("expired_token"), "\(outcome)")
         }
@@ -239,11 +157,11 @@ struct RequestTests {
             try await visit.enroll(verifiesUser: true)
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
-            async let answered: Void = visit.model.answer(request.id, .approve())
+            async let answered: Void = visit.model.requestModel.approve(request.id)
             #expect(await eventually { visit.pin.question != nil })
-            #expect(visit.model.answering == request.id)
-            await visit.model.answer(request.id, .deny())
-            #expect(visit.model.requests.count == 1)
+            #expect(visit.model.requestModel.answering == request.id)
+            await visit.model.requestModel.deny(request.id)
+            #expect(visit.model.requestModel.requests.count == 1)
             try await visit.give(pin: "1234")
             await answered
             #expect(try await signIn.outcome() == .tokens)
@@ -258,8 +176,8 @@ struct RequestTests {
             let model = visit.model
             let listening = Task { await model.listen() }
             let signIn = try await visit.signInElsewhere()
-            #expect(await eventually { !model.requests.isEmpty })
-            await model.answer(try #require(model.shownRequest).id, .approve())
+            #expect(await eventually { !model.requestModel.requests.isEmpty })
+            await model.requestModel.approve(try #require(model.requestModel.current).id)
             #expect(try await signIn.outcome() == .tokens)
             listening.cancel()
             await listening.value

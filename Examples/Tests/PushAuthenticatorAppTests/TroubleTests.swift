@@ -1,4 +1,5 @@
 import CountersignSandbox
+import CountersignUI
 import ExampleTestSupport
 import Foundation
 import Testing
@@ -20,12 +21,12 @@ struct TroubleTests {
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 1000))
             await model.retrieve()
             #expect(model.errorMessage?.isEmpty == false && model.notice == nil && !model.isLoading)
-            #expect(model.requests == [request], "What was fetched before still waits.")
+            #expect(model.requestModel.requests == [request], "What was fetched before still waits.")
             await model.setCIBA(true, of: id)
             #expect(model.errorMessage?.isEmpty == false && model.account(id)?.answersCIBA == false && !model.isLoading)
-            model.errorMessage = nil
+            model.clearMessages()
             await model.didBecomeActive()
-            #expect(model.errorMessage == nil && model.requests == [request], "The user did not start this action.")
+            #expect(model.errorMessage == nil && model.requestModel.requests == [request], "The user did not start this action.")
             await model.updatePushToken(Data([1]))
             #expect(model.errorMessage?.isEmpty == false)
             model.begin(.enroll)
@@ -35,7 +36,7 @@ struct TroubleTests {
 
             sandbox.clearFaults()
             await model.retrieve()
-            #expect(model.errorMessage == nil && model.requests == [request])
+            #expect(model.errorMessage == nil && model.requestModel.requests == [request])
             await model.setCIBA(true, of: id)
             #expect(model.errorMessage == nil && model.account(id)?.answersCIBA == true)
             signIn.cancel()
@@ -54,25 +55,25 @@ struct TroubleTests {
             let signIns = [try await visit.signInElsewhere(), try await visit.signInElsewhere(of: .john)]
             let isComplete = await eventually {
                 await model.didBecomeActive()
-                return model.requests.count == 2
+                return model.requestModel.requests.count == 2
             }
             try #require(isComplete)
-            let requests = model.requests
+            let requests = model.requestModel.requests
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "notifications"))
             await model.didBecomeActive()
-            #expect(sandbox.pendingFaults.isEmpty && model.requests == requests && model.errorMessage == nil)
+            #expect(sandbox.pendingFaults.isEmpty && model.requestModel.requests == requests && model.errorMessage == nil)
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "notifications"))
             await model.retrieve()
-            #expect(sandbox.pendingFaults.isEmpty && model.requests == requests && model.errorMessage?.isEmpty == false)
+            #expect(sandbox.pendingFaults.isEmpty && model.requestModel.requests == requests && model.errorMessage?.isEmpty == false)
             for request in requests {
-                await model.answer(request.id, .approve())
+                await model.requestModel.approve(request.id)
                 #expect(model.errorMessage == nil)
             }
             for signIn in signIns { #expect(try await signIn.outcome() == .tokens) }
             // The request for one account succeeds without pending requests; the request for the other account fails.
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "notifications"))
             await model.retrieve()
-            #expect(model.requests.isEmpty && model.notice == nil && model.errorMessage?.isEmpty == false)
+            #expect(model.requestModel.requests.isEmpty && model.notice == nil && model.errorMessage?.isEmpty == false)
         }
     }
 
@@ -157,7 +158,7 @@ struct TroubleTests {
             await model.submit()
             await model.submitLink()
             model.begin(.enroll)
-            #expect(model.form.username == PhoneVisit.jane.login && model.errorMessage == nil)
+            #expect(model.form.userName == PhoneVisit.jane.login && model.errorMessage == nil)
             #expect(await sandbox.moveOn(by: 5) { model.progress == nil })
             await submitted
             #expect(model.accounts.count == 1 && model.change == nil, "\(model.errorMessage ?? "")")

@@ -1,0 +1,24 @@
+#if canImport(SwiftUI) && canImport(UIKit) && !os(tvOS) && !os(watchOS)
+internal import CountersignUI
+internal import SwiftUI
+
+extension View {
+    /// Shows the pending requests in place of this view, until the user has answered them.
+    /// - Parameter isShown: Whether the user may answer now.
+    @ViewBuilder func behindRequests(of viewModel: AuthenticatorViewModel, while isShown: Bool = true) -> some View {
+        #if canImport(Darwin)
+        if isShown, viewModel.requestModel.current != nil {
+            VStack {
+                PushRequestView(model: viewModel.requestModel)
+                if let more = viewModel.moreRequests { Text(verbatim: more).font(.footnote) }
+            }
+        } else {
+            self
+        }
+        #else
+        // The ready screen exists on Apple's systems only.
+        self
+        #endif
+    }
+}
+#endif
