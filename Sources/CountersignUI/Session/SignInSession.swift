@@ -91,7 +91,15 @@ public final class SignInSession {
     ///   - client: The client that signs in. It needs the grants of the options, and `refresh_token`.
     ///   - options: The methods and factors.
     public convenience init(client: OAuth2Client, options: SignInOptions = SignInOptions()) {
-        self.init(options: options, connection: .success(Connection(client: client)))
+        self.init(client: .success(client), options: options)
+    }
+
+    /// Creates a session with a client or with the error of its settings, and restores the stored session.
+    /// - Parameters:
+    ///   - client: The client that signs in, or the error that ``problem`` of each sign-in names as ``SignInProblem/underlying``.
+    ///   - options: The methods and factors.
+    public convenience init(client: Result<OAuth2Client, any Error>, options: SignInOptions = SignInOptions()) {
+        self.init(options: options, connection: client.map { Connection(client: $0) })
     }
 
     private init(options: SignInOptions, connection: Result<Connection, any Error>) {
@@ -193,7 +201,9 @@ public final class SignInSession {
         switch event {
         case .stored, .defaultChanged, .removed: reload()
         case .refreshed(let changed), .refreshFailed(let changed, _), .sessionEnded(let changed, _):
-            if changed.id == credential?.id { update() }
+            guard changed.id == credential?.id else { return }
+            // The credential is the same object with other tokens, which views may show.
+            withMutation(keyPath: \.credential) { update() }
         case .revocationDelivered, .storageFailed: break
         }
     }

@@ -141,6 +141,19 @@ struct PasswordTests {
         }
     }
 
+    @Test("The error of an app's own settings is the cause of the problem at the sign-in")
+    func ownSettings() async {
+        await Credential.withStorage(MemoryTokenStorage()) {
+            let file = URL(filePath: "/nowhere/Own.plist")
+            let client = Result { try OAuth2Client(OAuth2Client.PropertyListConfiguration(plist: file)) }
+            let session = SignInSession(client: client)
+            (session.form.userName, session.form.password) = ("jane", "secret")
+            await session.submit()
+            #expect(session.state == .signedOut && session.problem?.code == .misconfigured)
+            #expect(session.problem?.underlying.map { String(reflecting: $0) }?.contains("Own.plist") == true)
+        }
+    }
+
     @Test("If the tokens cannot be stored, they are revoked, and the user is not signed in")
     func storageFails() async throws {
         let storage = FaultyStorage()

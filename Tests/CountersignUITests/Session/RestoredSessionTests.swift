@@ -2,6 +2,7 @@ import AuthFoundation
 import CountersignSandbox
 import CountersignUI
 import Foundation
+import Observation
 import Testing
 
 @Suite("The stored session of an app")
@@ -139,6 +140,22 @@ struct RestoredSessionTests {
             await visit.signIn()
             let token = visit.session.credential?.token.accessToken
             #expect(await visit.moveOn(by: 3_550) { visit.session.credential?.token.accessToken != token })
+            #expect(visit.session.state == .signedIn)
+        }
+    }
+
+    @Test("After a refresh, a view that shows data of the tokens is drawn again, although the state stays the same")
+    func observedRefresh() async throws {
+        try await SignInVisit.play(options: SignInOptions(refreshesAutomatically: false)) { visit in
+            await visit.signIn()
+            let isChanged = Locked(false)
+            withObservationTracking {
+                _ = visit.session.displayName
+            } onChange: {
+                isChanged.exchange(true)
+            }
+            try await visit.session.credential?.refresh()
+            #expect(await eventually { isChanged.withLock { $0 } })
             #expect(visit.session.state == .signedIn)
         }
     }
