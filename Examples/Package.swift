@@ -49,8 +49,8 @@ struct App {
 }
 
 let apps = [
-    App(name: "DirectAuth", modules: ["AuthFoundation", "OktaDirectAuth"]),
-    App(name: "Password", modules: ["AuthFoundation", "OktaDirectAuth"]),
+    App(name: "DirectAuth", modules: ["AuthFoundation", "CountersignUI"]),
+    App(name: "Password", modules: ["AuthFoundation", "CountersignUI"]),
     App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"]),
     App(
         name: "PushAuthenticator", modules: ["AuthFoundation", "CountersignUI", "OktaDirectAuth", "DeviceAuthenticator"],
@@ -76,8 +76,8 @@ let package = Package(
         .target(name: "Wording", path: "Shared/Wording", swiftSettings: strict),
         .target(name: "Interface", path: "Shared/Interface", swiftSettings: strict),
         .target(
-            name: "AppSession", dependencies: ["Wording"] + countersign(["AuthFoundation", "OktaDirectAuth"]), path: "Shared/AppSession",
-            resources: [.process("Resources")], swiftSettings: strict),
+            name: "AppSession", dependencies: countersign(["AuthFoundation", "CountersignUI"]), path: "Shared/AppSession",
+            swiftSettings: strict),
         .target(
             name: "TerminalKit", dependencies: ["Wording", argumentParser], path: "TerminalKit", resources: [.process("Resources")],
             swiftSettings: strict),

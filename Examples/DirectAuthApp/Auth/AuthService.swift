@@ -1,5 +1,6 @@
 package import AppSession
 package import AuthFoundation
+internal import CountersignUI
 package import Foundation
 internal import Observation
 internal import Wording
@@ -22,13 +23,10 @@ package final class AuthService: AuthServicing {
         case failed(errorMessage: String)
     }
 
-    private enum Attempt: Equatable {
-        case none, running
-        case failed(String)
-    }
-
-    private let session: DirectSession
-    private var attempt = Attempt.none
+    private let session: SignInSession
+    private let texts: SignInTexts
+    /// The reason why the last sign-in failed, or why the session has ended; `nil` for none.
+    private var failure: String?
     @ObservationIgnored private var number = 0
 
     /// Creates a service that restores the session of the previous run, so that the user stays signed in.
@@ -37,26 +35,29 @@ package final class AuthService: AuthServicing {
     ///   - settings: The client's settings; by default the settings of `Okta.plist`. The first sign-in reports invalid settings.
     ///   - language: The language of the messages; `nil` for the user's language.
     package convenience init(settings: ClientSettings = ClientSettings(), language: String? = nil) {
-        self.init(session: DirectSession(language: language) { try settings.client() })
+        self.init(client: Result { try settings.client() }, language: language)
     }
 
-    /// Creates a service that signs in and out with a session.
-    package init(session: DirectSession) {
-        self.session = session
+    /// Creates a service with a client, or with the error of its settings.
+    package init(client: Result<OAuth2Client, any Error>, refreshesAutomatically: Bool = true, language: String? = nil) {
+        let options = SignInOptions(
+            methods: [.password], secondFactors: [.push], refreshesAutomatically: refreshesAutomatically)
+        session = SignInSession(client: client, options: options)
+        var texts = language.map(SignInTexts.init(languageCode:)) ?? SignInTexts()
+        // The app has one second factor, so the user cannot try another way.
+        let wording = Wording(bundle: .module, language: language)
+        texts.problems.denied = wording("The request was denied on your device. If it was you, sign in again.")
+        texts.problems.notAnswered = wording("The request was not answered in time. Sign in again.")
+        self.texts = texts
     }
 
     package var state: State {
-        switch attempt {
-        case .running:
-            switch session.waiting {
-            case nil: return .authenticating
-            case .approval: return .waitingForPush()
-            case .number(let number): return .waitingForPush(number: number)
-            }
-        case .failed(let message): return .failed(errorMessage: message)
-        case .none:
-            if let token = session.token { return .authorized(token) }
-            return session.hasEnded ? .failed(errorMessage: session.endedMessage) : .idle
+        if let failure { return .failed(errorMessage: failure) }
+        return switch session.state {
+        case .signingIn(let step) where step.kind == .push: .waitingForPush(number: step.number)
+        case .signingIn: .authenticating
+        case .expired: .failed(errorMessage: texts.sessionEnded)
+        case .signedIn, .offline, .signedOut, .locked: session.credential.map { .authorized($0.token) } ?? .idle
         }
     }
 
@@ -69,42 +70,49 @@ package final class AuthService: AuthServicing {
     package func signIn(username: String, password: String) async throws {
         number += 1
         let mine = number
-        attempt = .running
+        failure = nil
         do {
-            try await session.signIn(username: username, password: password, secondFactor: .push)
-            end(mine, with: .none)
-        } catch is CancellationError {
-            end(mine, with: .none)
-            throw CancellationError()
+            try await session.signIn(username: username, password: password, texts: texts)
         } catch {
-            end(mine, with: .failed(error.explanation))
+            // After a cancellation, a later sign-in may have begun.
+            guard mine == number, error is SessionError else { throw CancellationError() }
+            failure = error.explanation
             throw error
         }
     }
 
-    /// Ends a sign-in, unless a later sign-in has begun.
-    private func end(_ number: Int, with attempt: Attempt) {
-        if number == self.number { self.attempt = attempt }
-    }
-
     package func cancelSignIn() {
-        // The user sees the form again at once, and later results of this sign-in are ignored.
+        // The user sees the form again at once.
         number += 1
-        attempt = .none
+        failure = nil
         session.cancel()
     }
 
     package func signOut() async throws {
         number += 1
-        attempt = .none
-        try await session.signOut()
+        failure = nil
+        try await session.endSession()
     }
 
-    package func refreshToken() async throws { try await session.refresh() }
+    package func refreshToken() async throws {
+        try await noting { try await session.refresh(texts: texts) }
+    }
 
-    package func refreshTokenIfNeeded() async throws { try await session.refreshIfNeeded() }
+    package func refreshTokenIfNeeded() async throws {
+        try await noting { try await session.refresh(ifNeeded: true, texts: texts) }
+    }
 
-    package func userInfo() async throws -> UserInfo? { try await session.userInfo() }
+    package func userInfo() async throws -> UserInfo? {
+        try await noting { try await session.userInfo(texts: texts) }
+    }
+
+    /// Runs an action. If the session has ended, the state shows the reason.
+    private func noting<Result>(_ action: () async throws -> Result) async throws -> Result {
+        do { return try await action() } catch let error as SessionError {
+            failure = error.explanation
+            throw error
+        }
+    }
 
     package func settled() async { await session.settled() }
 }

@@ -1,5 +1,6 @@
 package import AppSession
 package import AuthFoundation
+internal import CountersignUI
 package import Foundation
 internal import Observation
 internal import Wording
@@ -20,13 +21,10 @@ package final class AuthService: AuthServicing {
         case error(String)
     }
 
-    private enum Attempt {
-        case none, running
-        case failed(String)
-    }
-
-    private let session: DirectSession
-    private var attempt = Attempt.none
+    private let session: SignInSession
+    private let texts: SignInTexts
+    /// The reason why the last sign-in failed, or why the session has ended; `nil` for none.
+    private var failure: String?
 
     /// Creates a service that restores the session of the previous run, so that the user stays signed in.
     ///
@@ -34,53 +32,63 @@ package final class AuthService: AuthServicing {
     ///   - settings: The client's settings; by default the settings of `Okta.plist`. The first sign-in reports invalid settings.
     ///   - language: The language of the messages; `nil` for the user's language.
     package convenience init(settings: ClientSettings = ClientSettings(), language: String? = nil) {
-        self.init(session: DirectSession(language: language) { try settings.client() })
+        self.init(client: Result { try settings.client() }, language: language)
     }
 
-    /// Creates a service that signs in and out with a session.
-    package init(session: DirectSession) {
-        self.session = session
+    /// Creates a service with a client, or with the error of its settings.
+    package init(client: Result<OAuth2Client, any Error>, refreshesAutomatically: Bool = true, language: String? = nil) {
+        // The app supports no second factor. `DirectAuthApp` differs in this line, and waits for the approval.
+        let options = SignInOptions(methods: [.password], secondFactors: [], refreshesAutomatically: refreshesAutomatically)
+        session = SignInSession(client: client, options: options)
+        var texts = language.map(SignInTexts.init(languageCode:)) ?? SignInTexts()
+        texts.problems.unsupportedStep = Wording(bundle: .module, language: language)(
+            "This account requires a second factor, which this app does not support. Use another app.")
+        self.texts = texts
     }
 
     package var authenticationState: AuthState {
-        switch attempt {
-        case .running: .authenticating
-        case .failed(let message): .error(message)
-        case .none:
-            if session.token != nil { .authenticated } else if session.hasEnded { .error(session.endedMessage) } else { .notAuthenticated }
+        if let failure { return .error(failure) }
+        return switch session.state {
+        case .signingIn: .authenticating
+        case .expired: .error(texts.sessionEnded)
+        case .signedIn, .offline, .signedOut, .locked: session.credential == nil ? .notAuthenticated : .authenticated
         }
     }
 
     package var isAuthenticated: Bool { authenticationState == .authenticated }
 
-    package var token: Token? { isAuthenticated ? session.token : nil }
+    package var token: Token? { isAuthenticated ? session.credential?.token : nil }
 
     package var currentToken: String? { token?.accessToken }
 
     package var now: Date { session.now }
 
     package func authenticate(username: String, password: String) async throws {
-        attempt = .running
-        do {
-            try await session.signIn(username: username, password: password, secondFactor: .none)
-            attempt = .none
-        } catch {
-            attempt = error is CancellationError ? .none : .failed(error.explanation)
-            throw error
-        }
+        failure = nil
+        try await noting { try await session.signIn(username: username, password: password, texts: texts) }
     }
 
     package func logout() async throws {
-        try await session.signOut()
-        attempt = .none
+        try await session.endSession()
+        failure = nil
     }
 
     package func refreshAccessToken() async throws {
-        guard session.token != nil else {
+        guard session.credential != nil else {
             throw NSError(domain: "AuthService", code: -1, userInfo: [NSLocalizedDescriptionKey: "No credential available"])
         }
-        try await session.refresh()
+        try await noting { try await session.refresh(texts: texts) }
     }
 
-    package func getCurrentUser() async throws -> UserInfo? { try await session.userInfo() }
+    package func getCurrentUser() async throws -> UserInfo? {
+        try await noting { try await session.userInfo(texts: texts) }
+    }
+
+    /// Runs an action. If the sign-in fails or the session has ended, the state shows the reason.
+    private func noting<Result>(_ action: () async throws -> Result) async throws -> Result {
+        do { return try await action() } catch let error as SessionError {
+            failure = error.explanation
+            throw error
+        }
+    }
 }

@@ -34,35 +34,6 @@ struct CancelTests {
         }
     }
 
-    @Test("If the user cancels the sign-in just after approving the push, the app does not sign the user in")
-    func approveThenCancel() async throws {
-        try await Scene.play { scene in
-            let signIn = scene.pressSignIn()
-            try await scene.phone.approveNext()
-            scene.model.cancelSignIn()
-            await signIn.value
-            scene.letTimePass()
-            await scene.model.leave()
-            #expect(scene.model.state == .idle)
-            #expect(Credential.allIDs.isEmpty)
-        }
-    }
-
-    @Test("If the user cancels during the password check, the app shows the form immediately and does not sign the user in")
-    func cancelWhileAuthenticating() async throws {
-        try await Scene.play { scene in
-            scene.sandbox.inject(Fault(.delay(30), at: .token))
-            let signIn = scene.pressSignIn()
-            #expect(await eventually { scene.model.state == .authenticating })
-            scene.model.cancelSignIn()
-            #expect(scene.model.state == .idle)
-            await signIn.value
-            scene.sandbox.advance(by: 31)
-            #expect(!scene.model.isLoading)
-            #expect(Credential.allIDs.isEmpty)
-        }
-    }
-
     @Test("After a cancelled sign-in, the next sign-in succeeds")
     func again() async throws {
         try await Scene.play { scene in

@@ -40,8 +40,12 @@ struct Scene {
 
     /// Returns a new instance of the app.
     static func model(_ sandbox: Sandbox, refreshesByItself: Bool = false) -> AuthViewModel {
-        let session = DirectSession(refreshesByItself: refreshesByItself, language: "en") { sandbox.client(.directAuth) }
-        return AuthViewModel(authService: AuthService(session: session), language: "en")
+        AuthViewModel(authService: service(sandbox, refreshesByItself: refreshesByItself), language: "en")
+    }
+
+    /// Returns a new service of the app.
+    static func service(_ sandbox: Sandbox, refreshesByItself: Bool = false) -> AuthService {
+        AuthService(client: .success(sandbox.client(.directAuth)), refreshesAutomatically: refreshesByItself, language: "en")
     }
 
     /// Types a user name and a password, and presses the button.

@@ -57,8 +57,7 @@ struct SessionTests {
     func refreshIfNeeded() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
-            let service = AuthService(
-                session: DirectSession(refreshesByItself: false, language: "en") { scene.sandbox.client(.directAuth) })
+            let service = Scene.service(scene.sandbox)
             let token = service.accessToken
             try await service.refreshTokenIfNeeded()
             #expect(service.accessToken == token)
@@ -152,22 +151,6 @@ struct SessionTests {
         }
     }
 
-    @Test("An offline sign-out of the direct authentication app succeeds locally, and the server revokes the tokens later")
-    func signOutOffline() async throws {
-        try await Scene.play { scene in
-            try await scene.signIn()
-            let token = try #require(Credential.default?.token)
-            scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .revoke, count: 100))
-            await scene.model.signOut()
-            #expect(scene.model.state == .idle)
-            #expect(scene.model.message == nil)
-            #expect(Credential.allIDs.isEmpty)
-            scene.sandbox.clearFaults()
-            #expect(try await Credential.deliverPendingRevocations() == 1)
-            #expect(try await scene.sandbox.client(.directAuth).introspect(token: token, type: .refreshToken).active == false)
-        }
-    }
-
     @Test("The token text of the direct authentication app contains each token and the seconds until the expiry")
     func tokenInfo() async throws {
         try await Scene.play { scene in
@@ -217,7 +200,7 @@ struct SessionTests {
             let model = Scene.model(sandbox)
             await model.refreshToken()
             await model.showUserInfo()
-            let service = AuthService(session: DirectSession(refreshesByItself: false, language: "en") { sandbox.client(.directAuth) })
+            let service = Scene.service(sandbox)
             try await service.refreshTokenIfNeeded()
             #expect(model.state == .idle && model.message == nil && model.userInfo == nil && sandbox.requests.isEmpty)
         }

@@ -69,7 +69,7 @@ struct SignInTests {
             scene.letTimePass()
             await signIn.value
             guard case .failed(let message) = scene.model.state else { throw Unexpected(scene.model.state) }
-            #expect(message.hasPrefix("The sign-in was denied."))
+            #expect(message == "The request was denied on your device. If it was you, sign in again.")
             #expect(scene.model.message == message)
             #expect(scene.model.username == SandboxUser.jane.login && scene.model.canSignIn, "Another attempt is one key away.")
             #expect(Credential.allIDs.isEmpty)
@@ -96,16 +96,16 @@ struct SignInTests {
             await scene.pressSignIn("unknown@example.com").value
             guard case .failed(let second) = scene.model.state else { throw Unexpected(scene.model.state) }
             #expect(first == second)
-            #expect(first.hasPrefix("The user name or password is wrong."))
+            #expect(first.hasPrefix("The user name or the password is incorrect."))
         }
     }
 
-    @Test("If the user has no second factor, the direct authentication app shows that the sign-in was denied")
+    @Test("If the user has no second factor, the direct authentication app shows that the account cannot sign in")
     func serverError() async throws {
         try await Scene.play { scene in
             await scene.pressSignIn(SandboxUser.john.login, password: "Battery-Staple-9").value
             guard case .failed(let message) = scene.model.state else { throw Unexpected(scene.model.state) }
-            #expect(message.hasPrefix("The sign-in was denied."), "John has no phone: \(message)")
+            #expect(message.hasPrefix("This account can't sign in here."), "John has no phone: \(message)")
         }
     }
 

@@ -215,7 +215,7 @@ struct TerminalTests {
             try await pane.press("Tab")
             try await pane.type("Wrong-Horse-7")
             try await pane.press("Enter")
-            try await pane.waitFor("⚠", "The user name or password is wrong.")
+            try await pane.waitFor("⚠", "The user name or the password is incorrect.")
         }
     }
 

@@ -138,20 +138,6 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("An offline sign-out of the password app succeeds locally, and the revocation is sent to the server later")
-    func logoutOffline() async throws {
-        try await Scene.play { scene in
-            try await scene.signIn()
-            scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .revoke, count: 100))
-            await scene.model.logout()
-            #expect(scene.model.authState == .notAuthenticated)
-            #expect(scene.model.message == nil)
-            #expect(Credential.allIDs.isEmpty)
-            scene.sandbox.clearFaults()
-            #expect(try await Credential.deliverPendingRevocations() == 1)
-        }
-    }
-
     @Test("The token screen of the password app shows each token with an explanation, and the seconds until the expiry")
     func details() async throws {
         try await Scene.play { scene in

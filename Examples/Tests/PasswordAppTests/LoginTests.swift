@@ -30,7 +30,7 @@ struct Scene {
     }
 
     static func service(_ sandbox: Sandbox, _ application: SandboxApplication = .password) -> AuthService {
-        AuthService(session: DirectSession(refreshesByItself: false, language: "en") { sandbox.client(application) })
+        AuthService(client: .success(sandbox.client(application)), refreshesAutomatically: false, language: "en")
     }
 
     /// Types a user name and a password, and presses the button.
@@ -89,7 +89,7 @@ struct LoginTests {
         try await Scene.play { scene in
             await scene.pressSignIn(password: "Wrong-Horse-7")
             let message = try #require(scene.model.message)
-            #expect(message == "The user name or password is wrong. Check both, then try again.")
+            #expect(message == "The user name or the password is incorrect. Check both and try again.")
             #expect(scene.model.authState == .error(message))
             #expect(scene.model.password == "Wrong-Horse-7" && scene.model.canSubmit)
             #expect(Credential.allIDs.isEmpty)

@@ -51,7 +51,7 @@ struct TerminalTests {
 
                    [ Sign In ]
 
-                  ⚠ The user name or password is wrong. Check both, then try again.
+                  ⚠ The user name or the password is incorrect. Check both and try again.
                 ⋮
                   Return Next  Tab Move  Ctrl-C Quit
                 """)
