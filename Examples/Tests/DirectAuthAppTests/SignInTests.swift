@@ -81,6 +81,8 @@ struct SignInTests {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
             #expect(await scene.waitForPush())
+            // The request is sent, so that it expires.
+            #expect(await eventually { !scene.phone.waiting.isEmpty })
             scene.sandbox.advance(by: 600)
             await signIn.value
             guard case .failed(let message) = scene.model.state else { throw Unexpected(scene.model.state) }
