@@ -21,10 +21,7 @@ package final class AuthService: AuthServicing {
         case error(String)
     }
 
-    private let session: SignInSession
-    private let texts: SignInTexts
-    /// The reason why the last sign-in failed, or why the session has ended; `nil` for none.
-    private var failure: String?
+    private let session: PasswordSession
 
     /// Creates a service that restores the session of the previous run, so that the user stays signed in.
     ///
@@ -37,58 +34,39 @@ package final class AuthService: AuthServicing {
 
     /// Creates a service with a client, or with the error of its settings.
     package init(client: Result<OAuth2Client, any Error>, refreshesAutomatically: Bool = true, language: String? = nil) {
-        // The app supports no second factor. `DirectAuthApp` differs in this line, and waits for the approval.
-        let options = SignInOptions(methods: [.password], secondFactors: [], refreshesAutomatically: refreshesAutomatically)
-        session = SignInSession(client: client, options: options)
         var texts = language.map(SignInTexts.init(languageCode:)) ?? SignInTexts()
         texts.problems.unsupportedStep = Wording(bundle: .module, language: language)(
             "This account requires a second factor, which this app does not support. Use another app.")
-        self.texts = texts
+        // `DirectAuthApp` supports a push here, and waits for the approval.
+        session = PasswordSession(client: client, secondFactors: [], refreshesAutomatically: refreshesAutomatically, texts: texts)
     }
 
     package var authenticationState: AuthState {
-        if let failure { return .error(failure) }
-        return switch session.state {
-        case .signingIn: .authenticating
-        case .expired: .error(texts.sessionEnded)
-        case .signedIn, .offline, .signedOut, .locked: session.credential == nil ? .notAuthenticated : .authenticated
-        }
+        if let failure = session.failure { return .error(failure) }
+        if session.step != nil { return .authenticating }
+        return session.token == nil ? .notAuthenticated : .authenticated
     }
 
     package var isAuthenticated: Bool { authenticationState == .authenticated }
 
-    package var token: Token? { isAuthenticated ? session.credential?.token : nil }
+    package var token: Token? { session.token }
 
     package var currentToken: String? { token?.accessToken }
 
     package var now: Date { session.now }
 
     package func authenticate(username: String, password: String) async throws {
-        failure = nil
-        try await noting { try await session.signIn(username: username, password: password, texts: texts) }
+        try await session.signIn(username: username, password: password)
     }
 
-    package func logout() async throws {
-        try await session.endSession()
-        failure = nil
-    }
+    package func logout() async throws { try await session.signOut() }
 
     package func refreshAccessToken() async throws {
-        guard session.credential != nil else {
+        guard token != nil else {
             throw NSError(domain: "AuthService", code: -1, userInfo: [NSLocalizedDescriptionKey: "No credential available"])
         }
-        try await noting { try await session.refresh(texts: texts) }
+        try await session.refresh()
     }
 
-    package func getCurrentUser() async throws -> UserInfo? {
-        try await noting { try await session.userInfo(texts: texts) }
-    }
-
-    /// Runs an action. If the sign-in fails or the session has ended, the state shows the reason.
-    private func noting<Result>(_ action: () async throws -> Result) async throws -> Result {
-        do { return try await action() } catch let error as SessionError {
-            failure = error.explanation
-            throw error
-        }
-    }
+    package func getCurrentUser() async throws -> UserInfo? { try await session.userInfo() }
 }
