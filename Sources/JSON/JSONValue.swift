@@ -141,8 +141,12 @@ extension JSON.Value {
 }
 
 extension JSON.Value: Codable {
-    /// The maximum nesting. Each level uses stack space, and threads can have small stacks.
+    /// The maximum nesting of a value. Each level uses stack space, and threads can have small stacks.
     static let maximumDepth = 64
+
+    /// The levels that a form such as a stored token can have around a value. A value that was parsed by itself is readable in the form
+    /// too.
+    private static let maximumSurroundings = 8
 
     /// Parses JSON text in UTF-8.
     /// - Throws: ``JSONError/invalidUTF8String`` if the data is not UTF-8; `DecodingError` if the text is not JSON or is nested too deep.
@@ -156,18 +160,40 @@ extension JSON.Value: Codable {
     }
 
     /// Decodes any value.
-    /// - Throws: `DecodingError` if the input is not JSON or is nested more than 64 levels deep, counted from the root of the decoder.
+    /// - Throws: `DecodingError` if the input is not JSON or the value is nested more than 64 levels deep.
     public init(from decoder: any Decoder) throws {
-        guard decoder.codingPath.count <= Self.maximumDepth else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is nested too deeply."))
-        }
-        let container = try decoder.singleValueContainer()
-        if let primitive = JSON.Primitive(from: container) {
-            self = .primitive(primitive)
-        } else {
-            do { self = .array(try container.decode([JSON.Value].self)) } catch DecodingError.typeMismatch {
-                self = .object(try container.decode([String: JSON.Value].self))
+        let measured = try Measured(from: decoder)
+        guard measured.depth <= Self.maximumDepth else { throw Self.tooDeep }
+        self = measured.value
+    }
+
+    private static var tooDeep: DecodingError {
+        .dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is nested too deeply."))
+    }
+
+    /// A value and the number of levels below it. The path of the decoder counts the levels of the surrounding form too.
+    private struct Measured: Decodable {
+        let value: JSON.Value
+        let depth: Int
+
+        init(from decoder: any Decoder) throws {
+            guard decoder.codingPath.count <= maximumDepth + maximumSurroundings else { throw tooDeep }
+            let container = try decoder.singleValueContainer()
+            if let primitive = JSON.Primitive(from: container) {
+                (value, depth) = (.primitive(primitive), 0)
+                return
             }
+            do {
+                let elements = try container.decode([Measured].self)
+                (value, depth) = (.array(elements.map(\.value)), Self.depth(over: elements))
+            } catch DecodingError.typeMismatch {
+                let members = try container.decode([String: Measured].self)
+                (value, depth) = (.object(members.mapValues(\.value)), Self.depth(over: members.values))
+            }
+        }
+
+        private static func depth(over children: some Collection<Measured>) -> Int {
+            children.lazy.map(\.depth).max().map { $0 + 1 } ?? 0
         }
     }
 

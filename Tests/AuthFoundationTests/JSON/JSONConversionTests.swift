@@ -112,4 +112,24 @@ struct JSONConversionTests {
         #expect(try JSON(nested(64)).data.count == 129)
         #expect(throws: JSONError.invalidJSONValue) { try JSON(nested(200)) }
     }
+
+    /// A stored form with a value inside.
+    private struct Form: Codable {
+        struct Content: Codable { let json: JSON }
+        let content: Content
+    }
+
+    @Test("A text with 64 nested levels is accepted and readable in a stored form, and a text with 65 levels is rejected")
+    func storedDepth() throws {
+        func text(_ depth: Int) -> String {
+            String(repeating: #"{"a":["#, count: depth / 2) + "1" + String(repeating: "]}", count: depth / 2)
+        }
+        let value = try JSON(text(64))
+        let stored = try JSONEncoder().encode(Form(content: Form.Content(json: value)))
+        #expect(try JSONDecoder().decode(Form.self, from: stored).content.json == value)
+        let deep = text(64).replacing("1", with: "[1]")
+        #expect(throws: DecodingError.self) { try JSON(deep) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Form.self, from: Data(#"{"content":{"json":\#(deep)}}"#.utf8)) }
+        #expect(throws: DecodingError.self) { try JSON(text(400)) }
+    }
 }

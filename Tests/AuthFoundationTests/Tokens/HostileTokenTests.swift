@@ -42,4 +42,13 @@ struct HostileTokenTests {
         let reply = ScriptedIssuer.Reply.json(try #require(JSON.object(members).text.map { String(decoding: $0, as: UTF8.self) }))
         #expect(try await issuer.signIn(reply).authorizationHeader == "Bearer \(all)")
     }
+
+    @Test("A token whose response has 64 nested levels can be read after it was stored")
+    func storedToken() throws {
+        let deep = String(repeating: "[", count: 63) + "1" + String(repeating: "]", count: 63)
+        let response = try JSON(#"{"access_token":"a","token_type":"Bearer","expires_in":60,"deep":\#(deep)}"#)
+        let token = try Token(
+            id: "x", issuedAt: Date(timeIntervalSince1970: 0), context: Token.Context(configuration: .fixture), response: response)
+        #expect(try JSONDecoder().decode(Token.self, from: JSONEncoder().encode(token)) == token)
+    }
 }
