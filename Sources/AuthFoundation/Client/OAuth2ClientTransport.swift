@@ -1,4 +1,5 @@
 public import Foundation
+import JOSE
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -9,7 +10,7 @@ extension OAuth2Client {
     public func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
         if type == Token.self {
             var tokenContext = (context as? any ProvidesTokenContext)?.tokenContext ?? Token.Context(configuration: configuration)
-            if configuration.usesDPoP { tokenContext.dpopThumbprint = state.withLock { $0.dpopKey?.thumbprint } }
+            if configuration.usesDPoP { tokenContext.dpopThumbprint = SentProof.ofTask?.withLock { $0 } }
             let token = try Token(
                 id: randomness.identifier, issuedAt: now, context: tokenContext, response: data.isEmpty ? [:] : JSON(data))
             try token.checkHeader()
@@ -70,13 +71,17 @@ extension OAuth2Client {
         parsing context: (any APIParsingContext)?, isIdempotent: Bool, isFixed: Bool = false, staysOnHost: Bool = false,
         build: @Sendable () throws -> URLRequest
     ) async throws -> APIResponse<T> {
-        var sender = RequestSender(client: self, clock: clock, randomness: randomness) { [weak self] response, _ in
+        let proof = Locked<String?>(nil)
+        var sender = RequestSender(client: self, clock: clock, randomness: randomness) { [weak self] response, request in
             self?.learnTime(from: response)
             self?.learnNonce(from: response)
+            proof.exchange(SentProof.thumbprint(in: request))
         }
         sender.staysOnHost = staysOnHost
         if configuration.usesDPoP, !isFixed { sender.asksForAnotherProof = { DPoPNonce.isAsked(for: $0, body: $1) } }
-        return try await sender.send(parsing: context, isIdempotent: isIdempotent, build: build)
+        return try await SentProof.$ofTask.withValue(proof) {
+            try await sender.send(parsing: context, isIdempotent: isIdempotent, build: build)
+        }
     }
 
     /// Returns the client authentication for an endpoint.
@@ -93,5 +98,19 @@ extension OAuth2Client {
         let offset = abs(difference) < 2 ? 0 : difference
         state.withLock { $0.clockOffset = offset }
         if clock is DeviceClock { ServerTimeCoordinator.shared.learn(offset: offset) }
+    }
+}
+
+/// The key whose possession the last request of a task proved. Tokens are bound to the key of their own request: while the request was on
+/// its way, another sign-in of the client can have replaced the client's key.
+private enum SentProof {
+    @TaskLocal static var ofTask: Locked<String?>?
+
+    /// Returns the thumbprint of the key in a request's proof; `nil` without a proof.
+    static func thumbprint(in request: URLRequest) -> String? {
+        guard let proof = request.value(forHTTPHeaderField: DPoPNonce.proofHeader), let header = proof.split(separator: ".").first,
+            let data = Data(base64URLEncoded: header), let key = try? JSONValue(parsing: [UInt8](data))["jwk"]
+        else { return nil }
+        return try? JSONWebKey(parsing: key.serialized()).thumbprint
     }
 }

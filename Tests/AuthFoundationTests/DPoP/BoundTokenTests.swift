@@ -89,6 +89,19 @@ struct BoundTokenTests {
         #expect(stored == token && stored.context.dpopThumbprint == proof.thumbprint && stored.context.configuration.usesDPoP)
     }
 
+    @Test("If another sign-in replaces the client's DPoP key meanwhile, the token is bound to the key that its own request proved")
+    func replacedKey() async throws {
+        session.on("/v1/token") { [bound] _, _ in
+            try bound.client.removeDPoPKey()
+            _ = try bound.client.dpopThumbprint()
+            return BoundClient.tokens()
+        }
+        let token = try await bound.signIn()
+        let proof = try #require(try bound.proofs("/v1/token").first)
+        #expect(try bound.client.dpopThumbprint() != proof.thumbprint)
+        #expect(token.context.dpopThumbprint == proof.thumbprint)
+    }
+
     @Test("If DPoP is off, the client sends no proof, and the encoded configuration has no DPoP member")
     func off() async throws {
         let configuration = try OAuth2Client.Configuration.fixture
