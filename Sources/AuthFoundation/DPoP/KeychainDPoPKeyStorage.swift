@@ -94,16 +94,14 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
         return nil
     }
 
-    /// Returns the key of an item if it can sign. A restored key of another device can be readable and unable to sign. Throws only errors
-    /// of the Keychain, because a failure of the enclave also affects the new key that the caller then creates.
+    /// Returns the key of an item if it can sign; `nil` if the key can never sign again. A restored key of another device can be readable
+    /// and unable to sign. Throws errors that can be temporary, because the caller replaces an unusable key.
     private func usableKey(in item: KeychainDPoPKeyItem) throws -> DPoPKey? {
         do {
             guard let key = try openedKey(in: item) else { return nil }
             _ = try key.sign(Self.trial)
             return key
-        } catch let error as KeychainError {
-            throw error
-        } catch {
+        } catch let error as DPoPError where error.isFinal {
             return nil
         }
     }
@@ -162,13 +160,9 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
         switch kind {
         case .enclave:
             guard let enclave else { throw DPoPError.keyLost }
-            do {
+            return try Self.attempt(on: enclave) {
                 let key = try enclave.key(from: value)
-                return try DPoPKey(point: key.publicPoint) { message in
-                    do { return try key.signature(for: message) } catch { throw Self.reason(for: error, of: enclave) }
-                }
-            } catch {
-                throw Self.reason(for: error, of: enclave)
+                return try DPoPKey(point: key.publicPoint) { message in try Self.attempt(on: enclave) { try key.signature(for: message) } }
             }
         case .software:
             do {
@@ -180,12 +174,16 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
         }
     }
 
-    /// Returns the error to report after the enclave could not use a key. Apple documents no error codes for a key of another enclave.
-    /// Therefore the enclave is tried with a new key: if that one works, the failed key is lost, otherwise the error can be temporary.
-    private static func reason(for error: any Error, of enclave: any SigningEnclave) -> any Error {
-        if let error = error as? DPoPError, error.isFinal { return error }
-        guard (try? enclave.makeKey().signature(for: trial)) != nil else { return error }
-        return DPoPError(.keyLost, DPoPError.keyLost.message, underlying: error)
+    /// Uses a key of the enclave. Apple documents no error codes for a key of another enclave. Therefore, after a failure, the enclave is
+    /// tried with a new key. If that one works and the first one fails again, the first one is lost. Otherwise the failure can be
+    /// temporary.
+    private static func attempt<Result>(on enclave: any SigningEnclave, _ use: () throws -> Result) throws -> Result {
+        do { return try use() } catch {
+            guard (try? enclave.makeKey().signature(for: trial)) != nil else { throw error }
+        }
+        do { return try use() } catch {
+            throw DPoPError(.keyLost, DPoPError.keyLost.message, underlying: error)
+        }
     }
 }
 

@@ -90,6 +90,21 @@ struct KeychainDPoPKeyStorageTests {
         #expect(try storage().keyMakingOne(named: "a").thumbprint == key.thumbprint)
     }
 
+    @Test("After one failed signature, a DPoP key that works again is neither lost nor replaced, also if the trial of the enclave fails")
+    func busyEnclave() throws {
+        let key = try storage().keyMakingOne(named: "a")
+        enclave.failNext()
+        #expect(try signs(key))
+        enclave.failNext()
+        #expect(try storage().keyMakingOne(named: "a").thumbprint == key.thumbprint)
+        // The second failure is that of the trial with a new key.
+        enclave.failNext(2)
+        #expect(throws: EnclaveDouble.Failure.self) { try storage().keyMakingOne(named: "a") }
+        #expect(try storage().keyMakingOne(named: "a").thumbprint == key.thumbprint)
+        let found = try #require(try storage().key(named: "a", boundTo: key.thumbprint))
+        #expect(try signs(found) && records.count == 1)
+    }
+
     @Test("On a device without a Secure Enclave, a key of an enclave is lost, and a sign-in creates a key in software")
     func noEnclave() throws {
         let old = try storage().keyMakingOne(named: "a")

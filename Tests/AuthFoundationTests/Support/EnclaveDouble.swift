@@ -21,13 +21,15 @@ final class EnclaveDouble: SigningEnclave {
         var publicPoint: [UInt8] { Array(content.publicKey) }
 
         func signature(for message: [UInt8]) throws -> [UInt8] {
-            try Array(enclave.privateKey(content).signature(for: message).rawRepresentation)
+            try enclave.failIfBusy()
+            return try Array(enclave.privateKey(content).signature(for: message).rawRepresentation)
         }
     }
 
     private let secret = SymmetricKey(size: .bits256)
     private let opensForeignKeys: Bool
     private let working = Locked(true)
+    private let failures = Locked(0)
 
     init(opensForeignKeys: Bool = false) { self.opensForeignKeys = opensForeignKeys }
 
@@ -36,6 +38,9 @@ final class EnclaveDouble: SigningEnclave {
         get { working.withLock { $0 } }
         set { working.withLock { $0 = newValue } }
     }
+
+    /// Makes the next uses of existing keys fail, as if the enclave was busy.
+    func failNext(_ count: Int = 1) { failures.exchange(count) }
 
     func makeKey() throws -> any EnclaveKey {
         guard isWorking else { throw Failure() }
@@ -49,6 +54,14 @@ final class EnclaveDouble: SigningEnclave {
         let content = try JSONDecoder().decode(Sealed.self, from: sealed)
         if !opensForeignKeys { _ = try privateKey(content) }
         return Key(enclave: self, content: content, sealed: sealed)
+    }
+
+    private func failIfBusy() throws {
+        let fails = failures.withLock { count in
+            defer { count = max(0, count - 1) }
+            return count > 0
+        }
+        if fails { throw Failure() }
     }
 
     private func privateKey(_ content: Sealed) throws -> P256.Signing.PrivateKey {
