@@ -103,15 +103,23 @@ public struct RedactedRequest: CustomStringConvertible, Sendable {
     public init(_ request: URLRequest, showsHeaders: Bool) {
         var url = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         let query = url?.percentEncodedQuery.map(Self.redact)
-        url?.percentEncodedQuery = query
-        var text = "\(request.httpMethod ?? "GET") \(url?.string ?? "")"
+        // A URL's query must not contain the "…" of the description.
+        url?.percentEncodedQuery = nil
+        url?.fragment = nil
+        var text = "\(request.httpMethod ?? "GET") \(url?.string ?? "")\(query.map { "?\($0)" } ?? "")"
         if showsHeaders {
             for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
                 text += "\n\(name): \(Self.harmlessHeaders.contains(name.lowercased()) ? value : "…")"
             }
         }
-        if let body = request.httpBody { text += "\n\(Self.redact(String(decoding: body, as: UTF8.self)))" }
+        // Only the fields of a form are known to be harmless. A "&" or "=" in another body is part of a value.
+        if let body = request.httpBody { text += "\n\(Self.isForm(request) ? Self.redact(String(decoding: body, as: UTF8.self)) : "…")" }
         description = text
+    }
+
+    private static func isForm(_ request: URLRequest) -> Bool {
+        let type = request.value(forHTTPHeaderField: "Content-Type")?.split(separator: ";").first ?? ""
+        return type.trimmingCharacters(in: .whitespaces).lowercased() == "application/x-www-form-urlencoded"
     }
 
     private static func redact(_ form: String) -> String {

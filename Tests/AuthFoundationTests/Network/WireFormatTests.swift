@@ -134,6 +134,22 @@ struct WireFormatTests {
         for secret in ["a+b%26c", "secret-access", "secret-refresh"] { #expect(!text.contains(secret)) }
     }
 
+    @Test("The debug log shows harmless fields of a form, and nothing of a body with another content type")
+    func debugLogOfBodies() throws {
+        var request = URLRequest(url: try url("https://id.example.com/v1/token?scope=openid&login_hint=jane"))
+        request.httpMethod = "POST"
+        func text(_ type: String?, _ body: String) -> String {
+            request.setValue(type, forHTTPHeaderField: "Content-Type")
+            request.httpBody = Data(body.utf8)
+            return RedactedRequest(request, showsHeaders: false).description
+        }
+        let start = "POST https://id.example.com/v1/token?scope=openid&login_hint=…\n"
+        let form = text("application/x-www-form-urlencoded; charset=UTF-8", "grant_type=password&password=secret")
+        #expect(form == start + "grant_type=password&password=…")
+        let json = #"{"username":"jane","password":"secret=1&scope=more"}"#
+        for type in ["application/json", nil, "text/plain"] { #expect(text(type, json) == start + "…") }
+    }
+
     @Test(
         "A redirect is followed within the origin, and to another https origin only for a GET request without credentials",
         arguments: [
