@@ -55,7 +55,7 @@ struct EntryFolder: Sendable {
     }
 
     private func keyMissing() throws -> StorageError {
-        if try keySource.isLossFinal() { return .itemNotFound }
+        if try keySource.isLossFinal(in: folder) { return .itemNotFound }
         return .generalStorageError(
             "The enrollments in \(folder.path) are sealed and their key is gone. Restore it, or delete the folder and enroll again.")
     }
@@ -79,7 +79,8 @@ struct EntryFolder: Sendable {
     /// Runs a change under the folder's lock. Each write is atomic. Order the writes so that a crash between two of them does no harm.
     func change<Result>(_ body: (Writer) throws -> Result) throws -> Result {
         let isOurs = { (name: String) in
-            name == VaultKey.fileName || SealedEntry.Kind.allCases.contains { name.hasPrefix($0.rawValue + "-") }
+            name == VaultKey.fileName || name == KeychainStoreKey.groupFile
+                || SealedEntry.Kind.allCases.contains { name.hasPrefix($0.rawValue + "-") }
         }
         return try folder.locked(timeout: Self.lockTimeout, sweeping: isOurs) {
             try body(Writer(folder: self, key: try keyMakingOne()))
@@ -87,18 +88,18 @@ struct EntryFolder: Sendable {
     }
 
     private func keyMakingOne() throws -> VaultKey {
+        let isEmpty = try SealedEntry.Kind.allCases.allSatisfy { try folder.names(beginning: $0.rawValue + "-", ending: ".json").isEmpty }
+        if isEmpty { try keySource.prepare(folder) }
         if let key = try keySource.key(in: folder) { return key }
         // A new key would make the existing entries permanently unreadable.
-        for kind in SealedEntry.Kind.allCases where try !folder.names(beginning: kind.rawValue + "-", ending: ".json").isEmpty {
-            throw try keyMissing()
-        }
+        guard isEmpty else { throw try keyMissing() }
         return try keySource.makeKey(in: folder)
     }
 
     /// Removes the entries of these kinds if their key is lost for good, such as after a restore to another device. Otherwise they would
     /// prevent every new enrollment. Returns whether there were any.
     func removeLost(_ kinds: [SealedEntry.Kind]) throws -> Bool {
-        guard try keySource.key(in: folder) == nil, try keySource.isLossFinal() else { return false }
+        guard try keySource.key(in: folder) == nil, try keySource.isLossFinal(in: folder) else { return false }
         return try folder.locked(timeout: Self.lockTimeout, sweeping: { _ in false }) {
             // Another process may have enrolled meanwhile.
             guard try keySource.key(in: folder) == nil else { return false }
@@ -147,8 +148,10 @@ protocol StoreKeySource: Sendable {
     func key(in folder: VaultFolder) throws -> VaultKey?
     /// Creates the key. The caller must hold the folder's lock and have found no key.
     func makeKey(in folder: VaultFolder) throws -> VaultKey
+    /// Notes in a folder without entries where their key will be. The caller must hold the folder's lock.
+    func prepare(_ folder: VaultFolder) throws
     /// Whether a missing key can never return, so that what it sealed can never be read again.
-    func isLossFinal() throws -> Bool
+    func isLossFinal(in folder: VaultFolder) throws -> Bool
 }
 
 /// A source that stores the key in a file of mode 0600 in the same folder, as 32 bytes in Base64.
@@ -164,8 +167,10 @@ struct StoreKeyFile: StoreKeySource {
 
     func makeKey(in folder: VaultFolder) throws -> VaultKey { try VaultKey.makeStored(in: folder) }
 
+    func prepare(_ folder: VaultFolder) {}
+
     /// The user can restore the file from a backup.
-    func isLossFinal() -> Bool { false }
+    func isLossFinal(in folder: VaultFolder) -> Bool { false }
 }
 
 enum StorageLocation {

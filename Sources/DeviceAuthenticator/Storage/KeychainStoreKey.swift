@@ -7,6 +7,8 @@ struct KeychainStoreKey: StoreKeySource {
     // The account does not contain the folder's path, because an app update may move the app's container.
     private static let account = "enrollments"
     private static let service = "CountersignDeviceAuthenticator"
+    /// The file that names the keychain group of the key.
+    static let groupFile = "keychain-group"
 
     let keychain: any KeychainAccess
     let group: String?
@@ -38,9 +40,17 @@ struct KeychainStoreKey: StoreKeySource {
         }
     }
 
-    /// The key never leaves the device, so a missing key does not come back. A key in another group belongs to an earlier configuration of
-    /// the app, which may come back.
-    func isLossFinal() throws -> Bool {
+    func prepare(_ folder: VaultFolder) throws {
+        let name = Data((group ?? "").utf8)
+        if try folder.read(Self.groupFile)?.data != name { try folder.write(name, to: Self.groupFile) }
+    }
+
+    /// The key never leaves the device, so a missing key does not come back. Two cases are not final:
+    /// - The folder names another group, such as that of the app in a folder that an extension with another group shares. The key can be in
+    ///   that group, which this process may not be able to see.
+    /// - There is a key in another group: it belongs to an earlier configuration of the app, which may come back.
+    func isLossFinal(in folder: VaultFolder) throws -> Bool {
+        guard try folder.read(Self.groupFile)?.data == Data((group ?? "").utf8) else { return false }
         switch keychain.list(query(nil)) {
         case .success(let items): return items.isEmpty
         case .failure(let status) where status.code == KeychainStatus.itemNotFound: return true

@@ -123,5 +123,7 @@ private struct WatchedKeySource: StoreKeySource {
 
     func makeKey(in folder: VaultFolder) throws -> VaultKey { try StoreKeyFile().makeKey(in: folder) }
 
-    func isLossFinal() -> Bool { false }
+    func prepare(_ folder: VaultFolder) {}
+
+    func isLossFinal(in folder: VaultFolder) -> Bool { false }
 }

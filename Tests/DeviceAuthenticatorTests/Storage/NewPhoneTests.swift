@@ -19,11 +19,11 @@ struct NewPhoneTests {
     }
 
     @discardableResult
-    private func enroll(_ number: Int = 1, verification: Bool = false) async throws -> AuthenticatorEnrollment {
+    private func enroll(_ number: Int = 1, verification: Bool = false, group: String? = nil) async throws -> AuthenticatorEnrollment {
         phone.org.answer(.enroll, .json(phone.org.enrollment(number)))
         var parameters = EnrollmentParameters(deviceToken: .tokenString("push"))
         if verification { parameters.enableUserVerification(enable: true) }
-        let enrollment = try await authenticator().enroll(
+        let enrollment = try await authenticator(group: group).enroll(
             authenticationToken: TestPhone.token, authenticatorConfig: phone.config, enrollmentParameters: parameters)
         return try #require(enrollment as? AuthenticatorEnrollment)
     }
@@ -168,6 +168,18 @@ struct NewPhoneTests {
         }
         #expect(error?.reason == .storage)
         #expect(try authenticator().enrollments().map(\.enrollmentId) == ["pfd1"])
+    }
+
+    @Test(
+        "An extension that shares the folder and cannot see the app's keychain group does not remove the app's enrollments",
+        arguments: ["app", "shared"])
+    func extensionWithoutGroup(group: String) async throws {
+        try await enroll(group: "app")
+        device.use(groups: ["shared"])
+        let error = await failure { try await enroll(2, group: group) }
+        #expect(error?.reason == .storage && phone.org.requests(.enroll).count == 1)
+        device.use(groups: ["app", "shared"])
+        #expect(try authenticator(group: "app").enrollments().map(\.enrollmentId) == ["pfd1"])
     }
 
     @Test("Two authenticators with one keychain group that create the storage key at the same time use the same key")

@@ -86,6 +86,9 @@ final class DeviceKeychainDouble: DeviceKeychain, KeychainAccess {
     /// The app loses its entitlement for a group.
     func lose(group: String) { state.withLock { $0.groups.removeAll { $0 == group } } }
 
+    /// Another program of the same phone runs: an app or extension with these groups.
+    func use(groups: [String]) { state.withLock { $0.groups = groups } }
+
     /// Restores a backup on another phone: items of this device only are not in it.
     func moveToNewPhone() {
         state.withLock { state in
@@ -177,6 +180,9 @@ final class DeviceKeychainDouble: DeviceKeychain, KeychainAccess {
 
     func list(_ query: KeychainQuery) -> Result<[KeychainRecord], KeychainStatus> {
         state.withLock { state in
+            guard query.accessGroup.map(state.groups.contains) != false else {
+                return .failure(KeychainStatus(KeychainStatus.missingEntitlement))
+            }
             let found = state.passwords.filter { Self.matches($0, query) && state.groups.contains($0.accessGroup ?? "") }
             guard !found.isEmpty else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
             return state.isLocked ? .failure(KeychainStatus(KeychainStatus.interactionNotAllowed)) : .success(found)
