@@ -79,15 +79,18 @@ struct Auth0Source: SessionSource {
         if let end = try sessionEnd(found), end <= now {
             throw Migration.SkipReason(.ended, "The session has reached the end that Auth0.swift noted.")
         }
-        guard let root = try KeyedArchive(value).root, root.isOf(["A0Credentials"]) else { throw .unreadable }
-        var draft = SessionDraft()
-        draft.accessToken = root.string("accessToken")
-        draft.tokenType = root.string("tokenType")
-        draft.refreshToken = root.string("refreshToken")
-        draft.idToken = root.string("idToken")
-        draft.scope = root.string("scope")
-        // Despite its name, the member is the expiry time.
-        draft.expiresAt = root.date("expiresIn")
+        let draft = try KeyedArchive.read(value) { root throws(Migration.SkipReason) in
+            guard root.isOf(["A0Credentials"]) else { throw .unreadable }
+            var draft = SessionDraft()
+            draft.accessToken = root.string("accessToken")
+            draft.tokenType = root.string("tokenType")
+            draft.refreshToken = root.string("refreshToken")
+            draft.idToken = root.string("idToken")
+            draft.scope = root.string("scope")
+            // Despite its name, the member is the expiry time.
+            draft.expiresAt = root.date("expiresIn")
+            return draft
+        }
         return try draft.session(id: found.derivedID, now: now, expected)
     }
 

@@ -7,25 +7,27 @@ enum AuthStateArchive {
 
     /// Reads the state from an archive. The root can be the state itself, or an object of the app that has it as a member.
     static func appAuth(_ data: Data) throws(Migration.SkipReason) -> SessionDraft {
-        guard let root = try KeyedArchive(data).root else { throw .unreadable }
-        if root.isOf(stateNames) { return try draft(root) }
-        let states = root.children.filter { $0.isOf(stateNames) }
-        guard states.count == 1, let state = states.first else { throw .unreadable }
-        return try draft(state)
+        try KeyedArchive.read(data) { root throws(Migration.SkipReason) in
+            if root.isOf(stateNames) { return try draft(root) }
+            let states = root.children.filter { $0.isOf(stateNames) }
+            guard states.count == 1, let state = states.first else { throw .unreadable }
+            return try draft(state)
+        }
     }
 
     /// Reads the state from an archive of okta-oidc-ios or OktaAuth.
     static func oktaOIDC(_ data: Data) throws(Migration.SkipReason) -> SessionDraft {
-        guard let root = try KeyedArchive(data).root, root.isOf(managerNames), let state = root.object("authState"), state.isOf(stateNames)
-        else { throw .unreadable }
-        var draft = try draft(state)
-        // OktaAuth stored its settings beside the state.
-        let settings = root.strings("config")
-        draft.clientId = draft.clientId ?? settings["clientId"]
-        draft.issuer = draft.issuer ?? settings["issuer"].flatMap { URL(string: $0) }
-        draft.redirectUri = draft.redirectUri ?? settings["redirectUri"].flatMap { URL(string: $0) }
-        draft.logoutRedirectUri = settings["logoutRedirectUri"].flatMap { URL(string: $0) }
-        return draft
+        try KeyedArchive.read(data) { root throws(Migration.SkipReason) in
+            guard root.isOf(managerNames), let state = root.object("authState"), state.isOf(stateNames) else { throw .unreadable }
+            var draft = try draft(state)
+            // OktaAuth stored its settings beside the state.
+            let settings = root.strings("config")
+            draft.clientId = draft.clientId ?? settings["clientId"]
+            draft.issuer = draft.issuer ?? settings["issuer"].flatMap { URL(string: $0) }
+            draft.redirectUri = draft.redirectUri ?? settings["redirectUri"].flatMap { URL(string: $0) }
+            draft.logoutRedirectUri = settings["logoutRedirectUri"].flatMap { URL(string: $0) }
+            return draft
+        }
     }
 
     private static func draft(_ state: KeyedArchive.Object) throws(Migration.SkipReason) -> SessionDraft {

@@ -3,6 +3,7 @@ import Foundation
 /// A reader of binary property lists with references of keyed archives (UIDs), for data that an attacker may have changed.
 ///
 /// It reads one object at a time and follows no reference by itself, so that neither a cycle nor a deep nesting costs more than a lookup.
+/// Many references can point to one large object, and objects can overlap, so all reads together have a limit.
 /// Foundation's `NSKeyedUnarchiver` is not used: on Linux, a cycle, a class that is no dictionary and other hostile archives end the
 /// process, whatever its failure policy is.
 struct BinaryPropertyList: Sendable {
@@ -11,8 +12,14 @@ struct BinaryPropertyList: Sendable {
     /// The largest accepted number of objects, and of elements of a collection. Archives of a session have about 200.
     static let maximumCount = 10_000
 
+    /// The largest accepted sum of the sizes of all reads in bytes, several times that of any archive of a session.
+    static let maximumReads = 4 << 20
+    /// The part of the limit that a read uses beside the content of the object.
+    private static let readCost = 16
+
     /// A reason for which data is no property list that this reader accepts.
     enum Failure: Error, Equatable {
+        /// The data is too large, or the reads have reached their limit.
         case tooLarge
         case malformed
     }
@@ -31,6 +38,8 @@ struct BinaryPropertyList: Sendable {
     }
 
     private let bytes: [UInt8]
+    /// The rest of the limit of all reads; negative after a read beyond it.
+    private let remaining = Locked(maximumReads)
     /// The positions of the objects.
     private let places: [Int]
     private let referenceSize: Int
@@ -62,9 +71,22 @@ struct BinaryPropertyList: Sendable {
         self.places = places
     }
 
+    /// Whether a read was refused because of the limit of all reads.
+    var isExhausted: Bool { remaining.withLock { $0 < 0 } }
+
+    private func spend(_ size: Int) throws(Failure) {
+        let isExhausted = remaining.withLock { remaining in
+            // Stays negative, so that no smaller read succeeds afterwards.
+            if remaining >= 0 { remaining -= size }
+            return remaining < 0
+        }
+        if isExhausted { throw .tooLarge }
+    }
+
     /// Returns the object with this number.
     func object(_ number: Int) throws(Failure) -> Object {
         guard places.indices.contains(number) else { throw .malformed }
+        try spend(Self.readCost)
         let place = places[number]
         let (kind, low) = (bytes[place] >> 4, Int(clamping: bytes[place] & 0x0F))
         switch kind {
@@ -121,6 +143,7 @@ struct BinaryPropertyList: Sendable {
     /// The numbers of a collection's elements; for a dictionary, first those of the keys.
     private func references(at place: Int, perElement: Int) throws(Failure) -> [Int] {
         let content = try slice(at: place, unit: referenceSize * perElement)
+        try spend(content.count / referenceSize * MemoryLayout<Int>.size)
         guard content.count <= Self.maximumCount * referenceSize * perElement else { throw .malformed }
         var numbers: [Int] = []
         for start in stride(from: content.startIndex, to: content.endIndex, by: referenceSize) {
@@ -141,6 +164,7 @@ struct BinaryPropertyList: Sendable {
         }
         let (size, overflows) = count.multipliedReportingOverflow(by: unit)
         guard !overflows, start <= bytes.count, size <= bytes.count - start else { throw .malformed }
+        try spend(size)
         return bytes[start..<start + size]
     }
 

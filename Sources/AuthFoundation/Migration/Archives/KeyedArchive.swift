@@ -31,6 +31,25 @@ struct KeyedArchive: Sendable {
     /// The root object; `nil` if the root is no object with a class.
     var root: Object? { object(at: rootIndex) }
 
+    /// Reads an archive whose members the caller takes from the root.
+    /// - Throws: ``Migration/SkipReason``: the errors of ``init(_:)`` and of `body`; ``Migration/SkipReason/unreadable`` if the root is no
+    ///   object; ``Migration/SkipReason/tooLarge`` if the archive expands to far more data than a session has. Members that were not read
+    ///   are then missing, so the result of `body` is not used.
+    static func read<Value>(
+        _ data: Data, _ body: (Object) throws(Migration.SkipReason) -> Value
+    ) throws(Migration.SkipReason) -> Value {
+        let archive = try KeyedArchive(data)
+        let result: Result<Value, Migration.SkipReason>
+        do throws(Migration.SkipReason) {
+            guard let root = archive.root else { throw .unreadable }
+            result = .success(try body(root))
+        } catch {
+            result = .failure(error)
+        }
+        guard !archive.list.isExhausted else { throw .tooLarge }
+        return try result.get()
+    }
+
     /// An archived object with a class.
     struct Object: Sendable {
         fileprivate let archive: KeyedArchive

@@ -120,6 +120,59 @@ struct KeyedArchiveTests {
         #expect(reason(good) == nil)
     }
 
+    /// Writes an archive of OktaAuth whose `config` is a dictionary with many references to one long string.
+    private func bomb(references: Int, length: Int) -> Data {
+        var list = PropertyListWriter()
+        let long = list.add(text: String(repeating: "a", count: length))
+        let null = list.add(text: "$null")
+        func type(_ name: String) -> Int { list.add(["$classname": list.add(text: name), "$classes": list.add([list.add(text: name)])]) }
+        let classes = ["OktaTokenManager", "OIDAuthState", "NSDictionary"].map(type)
+        // References of the archive: null 0, root 1, state 2, config 3, classes 4 to 6, long string 7, keys from 8.
+        let keys = (0..<references).map { list.add(text: "k\($0)") }
+        let root = list.add(["$class": list.add(uid: 4), "authState": list.add(uid: 2), "config": list.add(uid: 3)])
+        let state = list.add(["$class": list.add(uid: 5), "lastTokenResponse": list.add(uid: 3)])
+        let value = list.add(uid: 7)
+        let config = list.add([
+            "$class": list.add(uid: 6), "NS.keys": list.add(keys.indices.map { list.add(uid: 8 + $0) }),
+            "NS.objects": list.add([Int](repeating: value, count: references)),
+        ])
+        let objects = list.add([null, root, state, config] + classes + [long] + keys)
+        let top = list.add([
+            "$version": list.add(integer: 100_000), "$archiver": list.add(text: "NSKeyedArchiver"),
+            "$top": list.add(["root": list.add(uid: 1)]), "$objects": objects,
+        ])
+        return list.data(root: top)
+    }
+
+    @Test("An archive whose references expand it to more than 4 MiB is refused, and a smaller one is read")
+    func bombs() throws {
+        func reason(_ data: Data) -> Migration.SkipReason.Code? {
+            do throws(Migration.SkipReason) {
+                _ = try AuthStateArchive.oktaOIDC(data)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(reason(bomb(references: 10, length: 1_000)) == nil)
+        #expect(reason(bomb(references: 10, length: 300_000)) == nil)
+        #expect(reason(bomb(references: 20, length: 300_000)) == .tooLarge)
+        #expect(reason(bomb(references: 2_000, length: 900_000)) == .tooLarge)
+    }
+
+    @Test("After the reads of a property list have reached their limit, every read fails")
+    func reads() throws {
+        var writer = PropertyListWriter()
+        let number = writer.add(text: String(repeating: "a", count: 1_000_000))
+        let small = writer.add(text: "b")
+        let list = try BinaryPropertyList(writer.data(root: number))
+        for _ in 0..<4 { _ = try list.object(number) }
+        #expect(!list.isExhausted)
+        #expect(throws: BinaryPropertyList.Failure.tooLarge) { try list.object(number) }
+        #expect(throws: BinaryPropertyList.Failure.tooLarge) { try list.object(small) }
+        #expect(list.isExhausted)
+    }
+
     @Test("A table with more than 10,000 objects, and a collection with more elements, are refused")
     func count() throws {
         func list(objects: Int, elements: Int) -> Data {
@@ -197,5 +250,39 @@ struct KeyedArchiveTests {
         #expect(
             found["real"] == "real(1.5)" && found["data"] == "data(3 bytes)" && found["yes"] == "bool(true)" && found["no"] == "bool(false)"
         )
+    }
+}
+
+/// A writer of binary property lists with references of keyed archives, which Foundation's writer does not write.
+private struct PropertyListWriter {
+    private var bytes = Data("bplist00".utf8)
+    private var places: [Int] = []
+
+    private mutating func add(_ object: [UInt8]) -> Int {
+        places.append(bytes.count)
+        bytes += object
+        return places.count - 1
+    }
+
+    private static func big(_ value: Int, _ size: Int) -> [UInt8] { (0..<size).reversed().map { UInt8(value >> ($0 * 8) & 0xFF) } }
+
+    private static func head(_ kind: UInt8, _ count: Int) -> [UInt8] { [kind << 4 | 0xF, 0x12] + big(count, 4) }
+
+    mutating func add(text: String) -> Int { add(Self.head(0x5, text.utf8.count) + Array(text.utf8)) }
+
+    mutating func add(integer: Int) -> Int { add([0x13] + Self.big(integer, 8)) }
+
+    mutating func add(uid: Int) -> Int { add([0x81] + Self.big(uid, 2)) }
+
+    mutating func add(_ elements: [Int]) -> Int { add(Self.head(0xA, elements.count) + elements.flatMap { Self.big($0, 2) }) }
+
+    mutating func add(_ members: [String: Int]) -> Int {
+        let keys = members.keys.map { add(text: $0) }
+        return add(Self.head(0xD, members.count) + (keys + members.values).flatMap { Self.big($0, 2) })
+    }
+
+    func data(root: Int) -> Data {
+        let table = places.flatMap { Self.big($0, 4) }
+        return bytes + table + [0, 0, 0, 0, 0, 0, 4, 2] + Self.big(places.count, 8) + Self.big(root, 8) + Self.big(bytes.count, 8)
     }
 }
