@@ -53,7 +53,7 @@ extension Migration {
         }
 
         /// The SDK, the name and the outcome.
-        public var description: String { "\(sdk) \(name): \(outcome)" }
+        public var description: String { "\(sdk) \(SkipReason.shortened(name)): \(outcome)" }
     }
 
     /// The outcome for one stored session.
@@ -97,7 +97,7 @@ extension Migration {
 
             /// The data is not what the SDK stores: damaged, truncated or foreign.
             public static let unreadable = Code(rawValue: "unreadable")
-            /// The data is larger than 1 MiB.
+            /// The data is larger than 1 MiB, or expands to more than 4 MiB.
             public static let tooLarge = Code(rawValue: "tooLarge")
             /// A value that is needed to use the session is missing.
             public static let incomplete = Code(rawValue: "incomplete")
@@ -115,7 +115,7 @@ extension Migration {
             public static let boundToKey = Code(rawValue: "boundToKey")
             /// The other SDK noted that the server had ended the session.
             public static let ended = Code(rawValue: "ended")
-            /// The same session, or a later one of the same user, is already there.
+            /// The same session, or another one of the same user that is kept, is already there.
             public static let duplicate = Code(rawValue: "duplicate")
             /// The protection of the original cannot be applied to the new entry.
             public static let protectionLost = Code(rawValue: "protectionLost")
@@ -161,12 +161,28 @@ extension Migration {
         public static func == (left: SkipReason, right: SkipReason) -> Bool { left.code == right.code }
 
         static let unreadable = SkipReason(.unreadable, "The data is not in a form that this SDK stores.")
-        static let tooLarge = SkipReason(.tooLarge, "The data is larger than 1 MiB.")
+        static let tooLarge = SkipReason(.tooLarge, "The data is larger than 1 MiB, or expands to more than 4 MiB.")
+
+        /// Returns a stored value in a form for messages, which become part of notes and logs: at most 100 characters in one line.
+        static func shortened(_ value: String) -> String {
+            let scalars = value.unicodeScalars.prefix(100).map { $0.properties.generalCategory.isVisible ? $0 : "�" }
+            return String(String.UnicodeScalarView(scalars)) + (value.unicodeScalars.count > 100 ? "…" : "")
+        }
 
         static func incomplete(_ member: String) -> SkipReason { SkipReason(.incomplete, "The stored session has no \(member).") }
 
         static func storageFailed(_ error: any Error) -> SkipReason {
             SkipReason(.storageFailed, "The storage failed. The next run tries again.", underlying: error)
+        }
+    }
+}
+
+extension Unicode.GeneralCategory {
+    /// Whether a character of this category neither ends a line nor changes the order of the text around it.
+    fileprivate var isVisible: Bool {
+        switch self {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
         }
     }
 }

@@ -40,7 +40,8 @@ struct SessionDraft {
         let idToken = try parsedIDToken()
         guard let clientId = clientId ?? expected.clientId, !clientId.isEmpty else { throw .incomplete("client id") }
         if let named = expected.clientId, named != clientId {
-            throw Migration.SkipReason(.otherClient, "The session belongs to the client \(clientId), and the app named \(named).")
+            let stored = Migration.SkipReason.shortened(clientId)
+            throw Migration.SkipReason(.otherClient, "The session belongs to the client \(stored), and the app named \(named).")
         }
         guard let issuer = issuer ?? idToken?.issuer.flatMap({ URL(string: $0) }) ?? expected.issuer else { throw .incomplete("issuer") }
         let checked = try IssuerCheck(idToken: idToken, clientId: clientId).issuer(issuer, expected: expected.issuer)
@@ -101,27 +102,29 @@ struct IssuerCheck {
     ///   - issuer: The issuer that was stored.
     ///   - expected: The issuer that the app named, if it named one.
     func issuer(_ issuer: URL, expected: URL? = nil) throws(Migration.SkipReason) -> URL {
+        let stored = Migration.SkipReason.shortened(issuer.absoluteString)
         guard LoopbackRule.isAcceptable(issuer) else {
             throw Migration.SkipReason(
-                .insecureIssuer, "The issuer \(issuer.absoluteString) is not https. Plain http is allowed for loopback hosts only.")
+                .insecureIssuer, "The issuer \(stored) is not https. Plain http is allowed for loopback hosts only.")
         }
         if let expected, !Self.isSame(issuer, expected) {
-            throw Migration.SkipReason(
-                .otherIssuer, "The session's issuer is \(issuer.absoluteString), and the app named \(expected.absoluteString).")
+            throw Migration.SkipReason(.otherIssuer, "The session's issuer is \(stored), and the app named \(expected.absoluteString).")
         }
         guard let idToken else { return issuer }
         guard idToken.audiences?.contains(clientId) == true else {
-            throw Migration.SkipReason(.otherClient, "The ID token was issued to another client than \(clientId).")
+            let stored = Migration.SkipReason.shortened(clientId)
+            throw Migration.SkipReason(.otherClient, "The ID token was issued to another client than \(stored).")
         }
         guard let named = idToken.issuer.flatMap({ URL(string: $0) }) else {
             throw Migration.SkipReason(.invalidToken, "The ID token has no issuer.")
         }
         if Self.isSame(named, issuer) { return named }
         guard trusted.contains(where: { Self.isSame(named, $0) }) else {
+            let other = Migration.SkipReason.shortened(named.absoluteString)
             throw Migration.SkipReason(
                 .otherIssuer,
-                "The session's issuer is \(issuer.absoluteString), and its ID token is from \(named.absoluteString). If both belong to one "
-                    + "organization, pass the second one in trustedIssuers.")
+                "The session's issuer is \(stored), and its ID token is from \(other). If both belong to one organization, pass the second one "
+                    + "in trustedIssuers.")
         }
         return issuer
     }
