@@ -72,6 +72,9 @@ struct FoundSession: Sendable {
     var accessControl: KeychainProtection.AccessControl?
     /// Whether iCloud Keychain synchronizes the original.
     var isSynchronized = false
+    /// Whether only the app, and apps of its access groups, can have stored the session. Other programs of the user can write the user
+    /// defaults, files, and the file-based Keychain of macOS.
+    var isAuthentic = false
     /// Reads the data.
     let read: @Sendable (any TokenAuthenticationContext) -> Result<Data, ReadFailure>
     /// Reads a second entry of the session; `nil` if there is none.
@@ -147,6 +150,7 @@ extension FoundSession {
         isProtected = record.protection.accessControl != nil
         accessControl = record.protection.accessControl ?? record.accessControlObject
         isSynchronized = record.isSynchronizable
+        isAuthentic = keychain.hasAccessGroups && record.accessGroup != nil
         read = { [query] context in keychain.value(query, context: context) }
         remove = { [query] in try keychain.remove(query) }
         isRemovable = !record.isSynchronizable
@@ -154,6 +158,15 @@ extension FoundSession {
 }
 
 extension KeychainAccess {
+    /// Whether items belong to access groups, so that only apps of the group can write them.
+    fileprivate var hasAccessGroups: Bool {
+        #if os(macOS)
+        (self as? SystemKeychain)?.isFileBased != true
+        #else
+        true
+        #endif
+    }
+
     /// Reads the value of an item that was listed before.
     func value(_ query: KeychainQuery, context: any TokenAuthenticationContext) -> Result<Data, FoundSession.ReadFailure> {
         switch read(query, prompt: nil, context: context) {

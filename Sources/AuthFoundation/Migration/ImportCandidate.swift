@@ -6,13 +6,16 @@ struct ImportCandidate: Sendable {
     var session: ImportableSession
     /// The hash of the original's data.
     let content: String
+    /// The credential that contains an earlier session of the same place; `nil` if no run has met the place.
+    let earlierID: String?
 
     var id: String { session.token.id }
     var key: SessionKey { SessionKey(session.token) }
 
-    /// Whether the session was stored after another one of the same user. Of two equal ones, the one that is not synchronized counts,
-    /// because it is surely of this device.
-    func isLater(than other: ImportCandidate) -> Bool {
+    /// Whether the session counts instead of another one of the same user: the one that only the app can have stored, else the one that was
+    /// stored later. Of two equal ones, the one that is not synchronized counts, because it is surely of this device.
+    func isPreferred(to other: ImportCandidate) -> Bool {
+        guard found.isAuthentic == other.found.isAuthentic else { return found.isAuthentic }
         let (own, others) = (session.expiresAt ?? .distantPast, other.session.expiresAt ?? .distantPast)
         return own == others ? !found.isSynchronized && other.found.isSynchronized : own > others
     }
@@ -50,10 +53,11 @@ struct SessionKey: Sendable {
         subject = Subject(metadata)
     }
 
-    /// - Parameter byUser: Whether sessions of the same user are one session. Otherwise, sessions with the same id are one.
+    /// - Parameter byUser: Whether sessions of the same user are one session. Otherwise, sessions with the same id are one, unless they
+    ///   belong to two users: okta-mobile-swift gave sessions of okta-oidc-ios the client id as their id.
     func isSame(as other: SessionKey, byUser: Bool) -> Bool {
         if let refreshToken, refreshToken == other.refreshToken { return true }
-        if !byUser { return id == other.id }
-        return subject != nil && subject == other.subject
+        guard let subject, let others = other.subject else { return !byUser && id == other.id }
+        return subject == others && (byUser || id == other.id)
     }
 }

@@ -56,6 +56,14 @@ struct SessionImport {
         return NoInteraction()
     }
 
+    /// Reads a stored token. The storage does not keep the token of a credential that the app has locked.
+    func storedToken(_ id: String) throws -> Token {
+        defer {
+            if store.credential(withID: id)?.isLocked == true { (store.tokenStorage as? any SharedTokenStorage)?.forgetToken(id: id) }
+        }
+        return try store.tokenStorage.get(token: id, prompt: nil, authenticationContext: reading)
+    }
+
     private enum Inspection {
         case settled(Migration.Item)
         case candidate(ImportCandidate)
@@ -76,8 +84,8 @@ struct SessionImport {
                 if !isDryRun { try journal.write(note, for: found.place) }
                 return .settled(settled(found, note))
             }
-            return .candidate(
-                ImportCandidate(found: found, session: try source.decode(value, of: found, now: store.clock.now), content: content))
+            let session = try source.decode(value, of: found, now: store.clock.now)
+            return .candidate(ImportCandidate(found: found, session: session, content: content, earlierID: note?.credentialID))
         } catch FoundSession.ReadFailure.gone {
             return nil
         } catch FoundSession.ReadFailure.protected {

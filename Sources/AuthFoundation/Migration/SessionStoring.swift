@@ -16,8 +16,7 @@ extension SessionImport {
         var existing = try storedSessions()
         var imported: [String] = []
         let groups = grouped(candidates)
-        // The main session comes first, because the first one in an empty storage becomes the default.
-        for (winner, losers) in groups.filter({ main == .token(id: $0.winner.id) }) + groups.filter({ main != .token(id: $0.winner.id) }) {
+        for (winner, losers) in ordered(groups, main) {
             let result = importOne(winner, &existing)
             items.append(result)
             items += losers.map { duplicate($0, of: result.credentialID, result.outcome) }
@@ -28,15 +27,24 @@ extension SessionImport {
 
     // MARK: - Duplicates
 
-    /// Groups entries of the same session. The latest entry of each group is its winner.
-    private func grouped(_ candidates: [ImportCandidate]) -> [(winner: ImportCandidate, losers: [ImportCandidate])] {
-        var groups: [(winner: ImportCandidate, losers: [ImportCandidate])] = []
+    private typealias Group = (winner: ImportCandidate, losers: [ImportCandidate])
+
+    /// The main session comes first, because the first one in an empty storage becomes the default. After it come the sessions that only
+    /// the app can have stored.
+    private func ordered(_ groups: [Group], _ main: MainSession) -> [Group] {
+        func rank(_ group: Group) -> Int { main == .token(id: group.winner.id) ? 0 : group.winner.found.isAuthentic ? 1 : 2 }
+        return (0...2).flatMap { number in groups.filter { rank($0) == number } }
+    }
+
+    /// Groups entries of the same session. The preferred entry of each group is its winner.
+    private func grouped(_ candidates: [ImportCandidate]) -> [Group] {
+        var groups: [Group] = []
         for candidate in candidates {
             let index = groups.firstIndex { $0.winner.key.isSame(as: candidate.key, byUser: source.hasOneSessionPerUser) }
             if let index {
-                let isLater = candidate.isLater(than: groups[index].winner)
-                groups[index].losers.append(isLater ? groups[index].winner : candidate)
-                if isLater { groups[index].winner = candidate }
+                let isPreferred = candidate.isPreferred(to: groups[index].winner)
+                groups[index].losers.append(isPreferred ? groups[index].winner : candidate)
+                if isPreferred { groups[index].winner = candidate }
             } else {
                 groups.append((candidate, []))
             }
@@ -47,7 +55,7 @@ extension SessionImport {
     private func storedSessions() throws -> [Stored] {
         try store.storedIDs().map { id in
             // A session that cannot be read now is compared by the values that are known.
-            let token = try? store.tokenStorage.get(token: id, prompt: nil, authenticationContext: reading)
+            let token = try? storedToken(id)
             let metadata = (try? store.tokenStorage.metadata(for: id)) ?? Token.Metadata(id: id)
             return Stored(key: SessionKey(metadata, token), token: token)
         }
@@ -56,7 +64,7 @@ extension SessionImport {
     private func duplicate(
         _ candidate: ImportCandidate, of id: String?, _ kept: Migration.Outcome, accessToken: String? = nil
     ) -> Migration.Item {
-        let reason = Migration.SkipReason(.duplicate, "A later session of the same user, or the same session, is already there.")
+        let reason = Migration.SkipReason(.duplicate, "The same session, or another one of the same user, is already there.")
         // Without a kept session, the next run decides again.
         guard let id, kept != .importable else { return item(candidate.found, .skipped(reason)) }
         let note = MigrationNote(
@@ -136,7 +144,7 @@ extension SessionImport {
     /// Reads the new entry back and notes the import.
     private func confirm(_ candidate: ImportCandidate) throws {
         let token = candidate.session.token
-        guard try store.tokenStorage.get(token: token.id, prompt: nil, authenticationContext: reading) == token else {
+        guard try storedToken(token.id) == token else {
             throw Migration.SkipReason(.storageFailed, "The new entry differs from what was stored. The next run tries again.")
         }
         try journal.write(note(of: candidate, as: token.id), for: candidate.found.place)
@@ -148,8 +156,10 @@ extension SessionImport {
             accessToken: MigrationHash.text(candidate.session.token.accessToken))
     }
 
-    /// Whether a candidate is later than a stored session, and its protection permits it to take the place of the stored one.
+    /// Whether a candidate is later than a stored session that came from the same place, and its protection permits it to take the place of
+    /// the stored one. An archive is not signed, so a place that other programs can write never changes a stored session.
     private func mayReplace(_ stored: Token, by candidate: ImportCandidate) -> Bool {
+        guard candidate.found.isAuthentic, candidate.earlierID == stored.id else { return false }
         guard let new = candidate.session.expiresAt, new > stored.expiresAt ?? .distantPast else { return false }
         guard let keychain = store.tokenStorage as? KeychainTokenStorage else { return true }
         guard let item = try? keychain.attributes(of: stored.id), item.protection.accessControl == nil else { return false }

@@ -102,13 +102,68 @@ struct MigrationDuplicateTests {
         }
     }
 
-    private func ownToken(expiresIn: Int64) throws -> Token {
+    private func ownToken(id: String = "own", expiresIn: Int64) throws -> Token {
         let draft = try AuthStateArchive.oktaOIDC(OktaOIDCArchive.current.data)
-        let session = try draft.session(id: "own", now: fixture.clock.now, .init())
+        let session = try draft.session(id: id, now: fixture.clock.now, .init())
         let response = try JSON(
             #"{"access_token":"own-a","refresh_token":"own-r","token_type":"Bearer","expires_in":\#(expiresIn),"#
                 + #""id_token":"\#(try #require(draft.idToken))"}"#)
-        return try Token(id: "own", issuedAt: fixture.clock.now, context: session.token.context, response: response)
+        return try Token(id: id, issuedAt: fixture.clock.now, context: session.token.context, response: response)
+    }
+
+    // MARK: - Places that other programs can write
+
+    @Test("A later session that the app did not import before does not take the place of the app's own session")
+    func unknownPlace() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            let own = try ownToken(expiresIn: 60)
+            try Credential.store(own)
+            #expect(fixture.legacyOIDC().migrateSessions().items.map(\.outcome) == [duplicate] && tokens == ["own"])
+            #expect(try Credential.loadDefault()?.token == own)
+        }
+    }
+
+    @Test("A forged later session in a Keychain that other programs can write neither replaces nor beats the session of the app")
+    func forgedDuplicate() async throws {
+        let open = fixture.openKeychain(OktaOIDCArchive.later.data)
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            let migrator = fixture.legacyOIDC(in: [open])
+            let outcomes = migrator.migrateSessions().items.map(\.outcome)
+            #expect(outcomes == [.imported, duplicate])
+            let first = try Credential.loadDefault()?.token.accessToken
+            migrator.migrateSessions()
+            let second = try Credential.loadDefault()?.token.accessToken
+            #expect(first == "access-1" && second == "access-1" && tokens.count == 1)
+        }
+    }
+
+    @Test("A place that other programs can write does not replace the session that was imported from it")
+    func forgedReplacement() async throws {
+        let open = fixture.openKeychain(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            let migrator = fixture.legacyOIDC(in: [open])
+            #expect(migrator.migrateSessions().items.map(\.outcome) == [.imported])
+            fixture.clock.advance(by: 10)
+            let changes = KeychainChanges(value: OktaOIDCArchive.later.data)
+            #expect(open.update(KeychainQuery(service: ""), changes, context: nil) == KeychainStatus.success)
+            #expect(migrator.migrateSessions().items.map(\.outcome) == [duplicate])
+            let access = try Credential.loadDefault()?.token.accessToken
+            #expect(access == "access-1" && tokens.count == 1)
+        }
+    }
+
+    @Test("A newer session in a Keychain that other programs can write does not become the default if the app's Keychain has one")
+    func forgedDefault() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        fixture.clock.advance(by: 10)
+        let open = fixture.openKeychain(OktaOIDCArchive.otherUser.data, account: early)
+        try await fixture.run {
+            #expect(fixture.legacyOIDC(in: [open]).migrateSessions().items.map(\.outcome) == [.imported, .imported])
+            let credential = try Credential.loadDefault()
+            #expect(credential?.id == MigrationFixture.client)
+        }
     }
 
     @Test("A session takes the place of an earlier one only if this makes it readable for no more apps and no more devices")
@@ -123,14 +178,20 @@ struct MigrationDuplicateTests {
             let fixture = MigrationFixture()
             fixture.put(OktaOIDCArchive.current.data, group: group, original)
             try await fixture.run {
-                let own = try ownToken(expiresIn: 60)
-                try fixture.storage.inCredentialActor { try $0.add(token: own, metadata: nil, options: options) }
+                try fixture.legacyOIDC().migrate()
+                // The app has stored the session again, with another protection.
+                try fixture.storage.inCredentialActor { storage in
+                    let token = try ownToken(id: MigrationFixture.client, expiresIn: 60)
+                    try storage.remove(id: token.id)
+                    try storage.add(token: token, metadata: nil, options: options)
+                }
+                fixture.replace(OktaOIDCArchive.later.data)
                 let outcome = fixture.legacyOIDC().migrateSessions().items.first?.outcome
                 #expect(outcome == (expected == nil ? duplicate : .imported))
                 let entry = try #require(fixture.device.records(of: MigrationFixture.tokens).first)
                 if let expected { #expect(entry.protection.accessibility == expected) }
-                let stored = try Credential.with(id: "own", authenticationContext: KeychainDouble.Context())?.token
-                #expect(stored?.accessToken == (expected == nil ? "own-a" : "access-1"))
+                let stored = try Credential.with(id: MigrationFixture.client, authenticationContext: KeychainDouble.Context())?.token
+                #expect(stored?.accessToken == (expected == nil ? "own-a" : "access-9"))
             }
         }
     }
@@ -139,12 +200,13 @@ struct MigrationDuplicateTests {
     func replacementFails() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
-            let own = try ownToken(expiresIn: 60)
-            try Credential.store(own)
-            fixture.keychain.fail(.add, MigrationRulesTests.notes)
-            #expect(throws: KeychainError.cannotSave(code: -25_291)) { try fixture.legacyOIDC().migrate() }
-            let stored = try Credential.with(id: "own")?.token
-            #expect(stored == own && fixture.legacyOIDC().needsMigration)
+            try fixture.legacyOIDC().migrate()
+            let first = try Credential.loadDefault()?.token
+            fixture.replace(OktaOIDCArchive.later.data)
+            fixture.keychain.fail(.update, MigrationRulesTests.notes)
+            #expect(throws: KeychainError.self) { try fixture.legacyOIDC().migrate() }
+            let stored = try Credential.loadDefault()?.token
+            #expect(stored == first && stored?.accessToken == "access-1" && fixture.legacyOIDC().needsMigration)
         }
     }
 

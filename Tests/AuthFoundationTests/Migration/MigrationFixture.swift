@@ -49,8 +49,10 @@ struct MigrationFixture {
         return try await Credential.withStorage(storage, session: session, clock: clock) { try await body() }
     }
 
-    func legacyOIDC(_ clientId: String? = client, originals: Migration.Originals = .keep) -> Migration.LegacyOIDC {
-        Migration.LegacyOIDC(SessionDraft.Expectation(clientId: clientId), originals: originals, keychains: [keychain])
+    func legacyOIDC(
+        _ clientId: String? = client, originals: Migration.Originals = .keep, in more: [any KeychainAccess] = []
+    ) -> Migration.LegacyOIDC {
+        Migration.LegacyOIDC(SessionDraft.Expectation(clientId: clientId), originals: originals, keychains: [keychain] + more)
     }
 
     func appAuth(
@@ -67,6 +69,15 @@ struct MigrationFixture {
             #expect(report.items.map(\.outcome) == [.imported])
             return try #require(try Credential.loadDefault()).token
         }
+    }
+
+    /// Returns a Keychain to which other programs of the user can write, as the file-based one of macOS, with one item.
+    func openKeychain(_ value: Data, account: String = client) -> WatchedKeychain {
+        let open = WatchedKeychain(KeychainDouble.App(device: KeychainDouble(clock: clock)))
+        open.hidesGroups.exchange(true)
+        let item = KeychainRecord(service: "", account: account, protection: KeychainProtection(.unlocked), value: value)
+        #expect(open.add(item, context: nil) == KeychainStatus.success)
+        return open
     }
 
     static func issuerURL() throws -> URL { try url(issuer) }
@@ -103,6 +114,8 @@ final class WatchedKeychain: KeychainAccess {
     let hidesAccessControl = Locked(false)
     /// Whether lists do not return the access control of an item.
     let hidesObjects = Locked(false)
+    /// Whether items have no access group, as in the file-based Keychain of macOS.
+    let hidesGroups = Locked(false)
     /// Whether reads of tokens return another token than was stored.
     let changesReads = Locked(false)
 
@@ -135,6 +148,7 @@ final class WatchedKeychain: KeychainAccess {
                 var record = record
                 if hidesAccessControl.withLock({ $0 }) { record.protection.accessControl = nil }
                 if hidesObjects.withLock({ $0 }) { record.accessControlObject = nil }
+                if hidesGroups.withLock({ $0 }) { record.accessGroup = nil }
                 return record
             }
         }
