@@ -61,9 +61,11 @@ public final class Migration: Sendable {
         /// The originals stay. The app removes them later with ``SessionMigrator/removeOriginals()``. The user's sign-out does not remove
         /// them, and an older version of the app could still read them.
         case keep
-        /// A run removes the original of a session that was refreshed since its import, or that was removed because the user signed out.
+        /// A run removes the original of a session that was refreshed since its import, or that was removed on this device because the user
+        /// signed out.
         case removeAfterRefresh
-        /// The import removes the original after the new entry was read back.
+        /// The import removes the original after the new entry was read back. On a device that was restored from another one's backup, the
+        /// original stays.
         case removeAfterImport
     }
 }

@@ -14,6 +14,8 @@ struct MigrationNote: Codable, Sendable {
     var reason: Reason?
     /// The hash of the settings with which the session was skipped.
     var settings: String?
+    /// The device of the run; `nil` if the journal does not know it. A backup takes the note to other devices.
+    var device: String?
 
     struct Reason: Codable {
         let code: String
@@ -33,7 +35,10 @@ struct MigrationNote: Codable, Sendable {
 /// The notes of earlier runs, by the place of the session. They survive the removal of a credential.
 protocol MigrationJournal {
     func notes() throws -> [String: MigrationNote]
+    /// Writes a note. A note that another device wrote stays a note of that device.
     func write(_ note: MigrationNote, for place: String) throws
+    /// Whether this device wrote the note, so that a credential that is missing was removed on this device. False if it is not known.
+    func isOfThisDevice(_ note: MigrationNote) throws -> Bool
 }
 
 extension MigrationJournal {
@@ -47,21 +52,44 @@ extension MigrationJournal {
 struct KeychainJournal: MigrationJournal {
     static let service = "com.countersign.migration"
 
+    /// The account of the item that identifies the device and never leaves it.
+    private static let device = "device"
+
     let keychain: any KeychainAccess
+    var randomness = Randomness.system
 
     func notes() throws -> [String: MigrationNote] {
-        let items = try keychain.items(KeychainQuery(service: Self.service)).map { item in
+        let items = try keychain.items(KeychainQuery(service: Self.service)).filter { $0.account != Self.device }.map { item in
             (item.account, item.generic.flatMap { try? JSONDecoder().decode(MigrationNote.self, from: $0) } ?? .unknown)
         }
         return Dictionary(items) { first, _ in first }
     }
 
     func write(_ note: MigrationNote, for place: String) throws {
+        var note = note
+        note.device = try note.device ?? deviceMakingOne()
         // A backup contains the item, because it also contains originals that another device restores.
         try keychain.save(
             KeychainRecord(
                 service: Self.service, account: key(of: place), protection: KeychainProtection(.afterFirstUnlock),
                 generic: try JSONEncoder().encode(note), value: Data()))
+    }
+
+    func isOfThisDevice(_ note: MigrationNote) throws -> Bool { try note.device != nil && note.device == device() }
+
+    private func device() throws -> String? {
+        let item = try keychain.items(KeychainQuery(service: Self.service, account: Self.device)).first
+        return item?.generic.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func deviceMakingOne() throws -> String {
+        if let known = try device() { return known }
+        let new = randomness.identifier
+        try keychain.save(
+            KeychainRecord(
+                service: Self.service, account: Self.device, protection: KeychainProtection(.afterFirstUnlockThisDeviceOnly),
+                generic: Data(new.utf8), value: Data()))
+        return new
     }
 }
 
@@ -79,6 +107,15 @@ struct DefaultsJournal: MigrationJournal {
         var notes = stored
         notes[key(of: place)] = try JSONEncoder().encode(note)
         try DefaultsFailure.check(suite) { $0.set(notes, forKey: Self.name) }
+    }
+
+    /// On Apple's systems, a backup contains the defaults, and whether it contains the tokens depends on the storage of the app.
+    func isOfThisDevice(_ note: MigrationNote) -> Bool {
+        #if canImport(Darwin)
+        false
+        #else
+        true
+        #endif
     }
 
     private var stored: [String: Data] { UserDefaults(suiteName: suite)?.dictionary(forKey: Self.name) as? [String: Data] ?? [:] }

@@ -131,23 +131,14 @@ struct SessionImport {
         }
     }
 
-    /// Whether the original of an imported session is to be removed now.
+    /// Whether the original of an imported session is to be removed now. A credential that is missing on another device than that of the
+    /// import was not removed by the user: it stayed on the first device. False if the storage cannot be read now.
     private func isDue(_ found: FoundSession, _ note: MigrationNote) -> Bool {
-        guard let id = note.credentialID, found.isRemovable else { return false }
-        switch originals {
-        case .keep: return false
-        case .removeAfterImport: return (try? store.storedIDs()) != nil
-        case .removeAfterRefresh: return isRefreshedOrGone(id, note)
-        }
-    }
-
-    /// Whether the credential has another token than the imported one, or was removed. False if it cannot be read now.
-    private func isRefreshedOrGone(_ id: String, _ note: MigrationNote) -> Bool {
+        guard originals != .keep, let id = note.credentialID, found.isRemovable else { return false }
         do {
-            let token = try store.tokenStorage.get(token: id, prompt: nil, authenticationContext: reading)
-            return note.accessToken != nil && MigrationHash.text(token.accessToken) != note.accessToken
-        } catch TokenError.tokenNotFound, KeychainError.notFound {
-            return true
+            guard try store.storedIDs().contains(id) else { return try journal.isOfThisDevice(note) }
+            guard originals == .removeAfterRefresh else { return true }
+            return try note.accessToken != nil && MigrationHash.text(storedToken(id).accessToken) != note.accessToken
         } catch {
             return false
         }

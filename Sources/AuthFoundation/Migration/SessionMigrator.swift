@@ -26,9 +26,14 @@ extension SessionMigrator {
     /// Imports the sessions.
     ///
     /// The new entry has the protection of the original: its accessibility, access group and access control. It is synchronized only if the
-    /// original was. Of two sessions of one user, issuer and client, the one with the later expiry time is kept. If there is no default
-    /// credential, the imported session becomes the default, as after a sign-in. `Notification.Name.credentialMigrated` is posted for
-    /// each imported session.
+    /// original was. Of two stored originals of one user, issuer and client, the one with the later expiry time is kept; one from a place that
+    /// other programs can write (user defaults, data, the file-based Keychain of macOS) counts less than one from the app's Keychain.
+    ///
+    /// A session replaces a credential only if it expires later and is in the app's Keychain, in a place whose earlier session an earlier run
+    /// has found for this credential: the app had gone back to the other SDK for a while.
+    ///
+    /// If there is no default credential, the imported session becomes the default, as after a sign-in.
+    /// `Notification.Name.credentialMigrated` is posted for each imported session.
     /// - Parameter authenticationContext: An authentication for sessions that require the user, such as an `LAContext`, or `nil` to leave
     ///   these sessions for a later call and ask the user nothing.
     /// - Returns: The result for each session, without secrets. One that fails does not stop the others.
@@ -64,14 +69,14 @@ extension Migration {
             let store = Credential.store
             return CredentialActor.synchronously {
                 // If the device is locked, there may be sessions.
-                (try? sessionImport(store).isNeeded()) ?? true
+                (try? sessionImport(store, changesNothing: true).isNeeded()) ?? true
             }
         }
 
         func run(isDryRun: Bool, context: (any TokenAuthenticationContext)?) -> Report {
             let store = Credential.store
             return CredentialActor.synchronously {
-                var run = sessionImport(store)
+                var run = sessionImport(store, changesNothing: isDryRun)
                 (run.isDryRun, run.context) = (isDryRun, context)
                 return Report(items: run.run())
             }
@@ -82,9 +87,16 @@ extension Migration {
             return CredentialActor.synchronously { Report(items: sessionImport(store).removeOriginals()) }
         }
 
+        /// - Parameter changesNothing: Whether the credentials are read without the check for an ``EarlierInstallation``, which can remove
+        ///   them.
         @CredentialActor
-        private func sessionImport(_ store: CredentialStore) -> SessionImport {
+        private func sessionImport(_ store: CredentialStore, changesNothing: Bool = false) -> SessionImport {
+            var store = store
             let keychain = (store.tokenStorage as? KeychainTokenStorage)?.keychain
+            if changesNothing, let keychain {
+                let storage = KeychainTokenStorage(keychain, clock: store.clock)
+                store = CredentialStore(tokenStorage: storage, clock: store.clock)
+            }
             let journal: any MigrationJournal =
                 keychain.map { KeychainJournal(keychain: $0) } ?? DefaultsJournal(suite: notesSuite)
             return SessionImport(source: source, store: store, originals: originals, journal: journal)

@@ -157,11 +157,40 @@ struct MigrationProtectionTests {
             }
             let notes = fixture.device.records(of: MigrationRulesTests.notes)
             texts += notes.map { "\($0.account) \(String(decoding: $0.generic ?? Data(), as: UTF8.self)) \($0.value ?? Data())" }
-            #expect(notes.count == 3)
+            // Three notes, and the item that identifies the device.
+            #expect(notes.count == 4)
             for secret in ["access-1", "refresh-1", "device-1", "client-secret-1", "eyJ"] {
                 #expect(!texts.contains { $0.contains(secret) }, "\(secret)")
             }
             #expect(texts.contains { $0.contains("okta-oidc-ios \(MigrationFixture.client): imported") })
+        }
+    }
+
+    @Test("A reason contains of a stored client id or issuer at most 100 characters, in one line")
+    func longValues() throws {
+        var draft = SessionDraft()
+        draft.accessToken = "access-1"
+        draft.clientId = "\nforged line\u{202E}" + String(repeating: "a\u{301}", count: 5_000)
+        draft.issuer = try url("https://id.example.com/" + String(repeating: "x", count: 5_000))
+        for expected in [SessionDraft.Expectation(clientId: "app"), SessionDraft.Expectation(issuer: try url("https://x.example.com"))] {
+            let reason = #expect(throws: Migration.SkipReason.self) {
+                try draft.session(id: "x", now: fixture.clock.now, expected)
+            }
+            let message = try #require(reason?.message)
+            #expect(message.unicodeScalars.count < 300 && !message.contains("\n") && !message.contains("\u{202E}"))
+        }
+    }
+
+    @Test("A run that compares a locked credential's token with a stored one leaves no token in the memory of the storage")
+    func lockedCredential() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        try await fixture.run {
+            let credential = try Credential.store(.fixture(id: "own"))
+            #expect(credential.lock())
+            fixture.legacyOIDC().migrateSessions()
+            let reads = fixture.keychain.reads.count
+            #expect(try fixture.storage.inCredentialActor { try $0.storedToken(id: "own") }.accessToken == "access-1")
+            #expect(fixture.keychain.reads.count == reads + 1)
         }
     }
 }

@@ -149,7 +149,7 @@ struct MigrationRulesTests {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
             try fixture.legacyOIDC().migrate()
-            let note = try #require(fixture.device.records(of: Self.notes).first)
+            let note = try #require(fixture.device.records(of: Self.notes).first { $0.account != "device" })
             #expect(note.protection.accessibility == .afterFirstUnlock && !note.isSynchronizable)
             try #require(try Credential.loadDefault()).remove()
             let changes = KeychainChanges(generic: Data("{}".utf8))
@@ -186,6 +186,26 @@ struct MigrationRulesTests {
             fixture.legacyOIDC().migrateSessions()
             fixture.legacyOIDC().migrateSessions()
             #expect(fixture.session.requests("").isEmpty)
+        }
+    }
+
+    @Test(
+        "On a device that was restored from another one's backup, the original stays, because the session was not removed by the user",
+        arguments: [Migration.Originals.removeAfterImport, .removeAfterRefresh])
+    func otherDevice(originals: Migration.Originals) async throws {
+        let data = AppAuthArchive.complete.data
+        let defaults = try #require(UserDefaults(suiteName: fixture.suite))
+        defaults.set(data, forKey: "authState")
+        try await fixture.run {
+            let location = Migration.Location.userDefaults(key: "authState", suite: fixture.suite)
+            #expect(fixture.appAuth(location).migrateSessions().items.map(\.outcome) == [.imported])
+            fixture.device.moveToNewDevice()
+            #expect(Credential.allIDs.isEmpty && fixture.accounts(Self.notes).count == 1)
+            let migrator = fixture.appAuth(location, originals: originals)
+            #expect(!migrator.needsMigration)
+            #expect(migrator.migrateSessions().items.map(\.isOriginalRemoved) == [false] && defaults.data(forKey: "authState") == data)
+            // The app can still remove it.
+            #expect(migrator.removeOriginals().items.map(\.isOriginalRemoved) == [true])
         }
     }
 
@@ -278,6 +298,26 @@ struct MigrationRulesTests {
             }
             #expect(Credential.allIDs.isEmpty && fixture.accounts(Self.notes).isEmpty && original.count == 3 && migrator.needsMigration)
             #expect(fixture.device.prompts.isEmpty)
+        }
+    }
+
+    @Test("Neither a dry run nor the question whether a migration is needed removes the sessions of an earlier installation")
+    func dryRunAfterInstallation() async throws {
+        fixture.put(OktaOIDCArchive.current.data)
+        let folder = TemporaryFolder()
+        func storage() -> KeychainTokenStorage {
+            KeychainTokenStorage(fixture.keychain, earlierInstallation: .remove(marker: folder.file("marker")), clock: fixture.clock)
+        }
+        try await Credential.withStorage(storage(), session: fixture.session, clock: fixture.clock) {
+            _ = try Credential.store(.fixture(id: "own", access: "own-a", refresh: "own-r"))
+        }
+        fixture.clock.advance(by: 10)
+        try FileManager.default.removeItem(at: folder.file("marker"))
+        await Credential.withStorage(storage(), session: fixture.session, clock: fixture.clock) {
+            let migrator = fixture.legacyOIDC(originals: .removeAfterImport)
+            #expect(migrator.dryRun().items.map(\.outcome) == [.importable] && migrator.needsMigration)
+            #expect(fixture.accounts(MigrationFixture.tokens) == ["own"])
+            #expect(!FileManager.default.fileExists(atPath: folder.file("marker").path))
         }
     }
 }
