@@ -53,6 +53,9 @@ extension OAuth2Client {
         /// The issuer.
         public var baseURL: URL { issuerURL }
 
+        /// Returns the standard path of a discovery document (OpenID Connect Discovery 1.0 §4).
+        static func standardDiscoveryURL(of issuer: URL) -> URL { issuer.appending(path: ".well-known/openid-configuration") }
+
         /// Creates a configuration.
         /// - Parameters:
         ///   - issuerURL: The issuer: https, or http on a loopback host.
@@ -67,7 +70,7 @@ extension OAuth2Client {
             logoutRedirectUri: URL? = nil, authentication: ClientAuthentication = .none
         ) {
             self.issuerURL = issuerURL
-            self.discoveryURL = discoveryURL ?? issuerURL.appending(path: ".well-known/openid-configuration")
+            self.discoveryURL = discoveryURL ?? Self.standardDiscoveryURL(of: issuerURL)
             self.clientId = clientId
             _scope = scope
             self.redirectUri = redirectUri

@@ -85,6 +85,11 @@ struct OktaMobileSource: SessionSource {
     private func token(_ stored: OktaMobileToken, _ found: FoundSession) throws(Migration.SkipReason) -> Token {
         var configuration = stored.context.configuration
         configuration.trustedIssuers = trustedIssuers
+        // The document names the endpoint that receives the refresh token, so its place must belong to the issuer.
+        let origins = ([configuration.issuerURL] + trustedIssuers).map(\.origin)
+        if configuration.discoveryURL.origin.map(origins.contains) != true {
+            configuration.discoveryURL = OAuth2Client.Configuration.standardDiscoveryURL(of: configuration.issuerURL)
+        }
         let context = Token.Context(configuration: configuration, acrValues: stored.context.acrValues)
         let token: Token
         do {
@@ -111,7 +116,9 @@ struct OktaMobileSource: SessionSource {
 
     private func tags(of found: FoundSession) throws(Migration.SkipReason) -> [String: String] {
         switch found.readCompanion() {
-        case .success(let data): return data.flatMap { try? JSONDecoder().decode(Metadata.self, from: $0) }?.tags ?? [:]
+        case .success(let data):
+            guard let data, data.count <= BinaryPropertyList.maximumSize else { return [:] }
+            return (try? JSONDecoder().decode(Metadata.self, from: data))?.tags ?? [:]
         case .failure(let failure): throw .storageFailed(failure.keychainError)
         }
     }
@@ -129,41 +136,55 @@ struct OktaMobileDefaults: Sendable {
 
     var defaultID: String? { UserDefaults(suiteName: suite)?.string(forKey: Keys.defaultToken) }
 
+    /// The largest accepted size of an entry in bytes, and number of its credentials. Apps store a few credentials of some kilobytes.
+    private static let maximumSize = 4 << 20
+    private static let maximumCount = 1_000
+
+    /// Lists the credentials. Each entry is parsed once, because it can be large.
     func find() -> [FoundSession] {
         guard let data = data(Keys.tokens) else { return [] }
-        guard let tokens = members(Keys.tokens) else {
+        guard let tokens = Self.members(data) else {
             // The report names the whole entry.
-            return [found(Keys.tokens, data, read: { .success(data) })]
+            return [found(Keys.tokens, data, nil)]
         }
-        return tokens.keys.sorted().compactMap { id in
-            tokens[id]?.text.map { value in found(id, value) { member(Keys.tokens, id).map { .success($0) } ?? .failure(.gone) } }
-        }
+        let metadata = self.data(Keys.metadata).flatMap(Self.members) ?? [:]
+        return tokens.sorted { $0.key < $1.key }.compactMap { id, token in token.text.map { found(id, $0, metadata[id]?.text) } }
     }
 
-    private func found(
-        _ id: String, _ value: Data, read: @escaping @Sendable () -> Result<Data, FoundSession.ReadFailure>
-    ) -> FoundSession {
+    private func found(_ id: String, _ value: Data, _ metadata: Data?) -> FoundSession {
         FoundSession(
             name: id, place: "defaults\n\(suite ?? "")\n\(id)", version: MigrationHash.text(value), options: .unsynchronized,
-            read: { _ in read() }, readCompanion: { .success(member(Keys.metadata, id)) }, remove: { try remove(id) })
+            read: { _ in .success(value) }, readCompanion: { .success(metadata) }, remove: { try remove(id) })
     }
 
+    /// Removes a credential and leaves the others. Unreadable metadata stays as it is.
+    /// - Throws: ``Migration/SkipReason`` if the entry of all credentials cannot be read; ``DefaultsFailure``.
     private func remove(_ id: String) throws {
+        guard let tokens = remaining(Keys.tokens, without: id) else {
+            throw Migration.SkipReason(.storageFailed, "The entry \(Keys.tokens) can't be read. It was left as it is.")
+        }
+        let metadata = remaining(Keys.metadata, without: id)
         try DefaultsFailure.check(suite) { defaults in
-            for key in [Keys.tokens, Keys.metadata] {
-                var rest = members(key) ?? [:]
-                rest[id] = nil
+            for (key, rest) in [(Keys.tokens, tokens), (Keys.metadata, metadata)] {
+                guard let rest else { continue }
                 if rest.isEmpty { defaults.removeObject(forKey: key) } else { defaults.set(JSON.object(rest).text, forKey: key) }
             }
             if defaultID == id { defaults.removeObject(forKey: Keys.defaultToken) }
         }
     }
 
-    private func data(_ key: String) -> Data? { UserDefaults(suiteName: suite)?.data(forKey: key) }
-
-    private func members(_ key: String) -> [String: JSON]? {
-        data(key).flatMap { $0.count <= 16 * BinaryPropertyList.maximumSize ? try? JSON($0) : nil }?.objectValue
+    /// The members of an entry without one of them; `nil` if the entry cannot be read.
+    private func remaining(_ key: String, without id: String) -> [String: JSON]? {
+        guard let data = data(key) else { return [:] }
+        guard var members = Self.members(data) else { return nil }
+        members[id] = nil
+        return members
     }
 
-    private func member(_ key: String, _ id: String) -> Data? { members(key)?[id]?.text }
+    private func data(_ key: String) -> Data? { UserDefaults(suiteName: suite)?.data(forKey: key) }
+
+    private static func members(_ data: Data) -> [String: JSON]? {
+        guard data.count <= maximumSize, let members = try? JSON(data).objectValue, members.count <= maximumCount else { return nil }
+        return members
+    }
 }

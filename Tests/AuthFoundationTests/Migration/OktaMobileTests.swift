@@ -151,6 +151,67 @@ struct OktaMobileTests {
         }
     }
 
+    /// Stores a session of the second user in the app's own storage, under the id of the first one's entry.
+    private func storeOther(expiresIn: Int64) throws -> Token {
+        let response = try JSON(
+            #"{"access_token":"other-a","refresh_token":"other-r","token_type":"Bearer","expires_in":\#(expiresIn),"#
+                + #""id_token":"\#(OktaMobileJSON.idToken(subject: "user-2"))"}"#)
+        let stored = try JSONDecoder().decode(OktaMobileToken.self, from: Data(OktaMobileJSON.version1().utf8))
+        let token = try Token(id: Self.first, issuedAt: fixture.clock.now, context: stored.context, response: response)
+        try Credential.store(token)
+        return token
+    }
+
+    @Test(
+        "Two users' credentials with the same id are two credentials, whichever expires later", arguments: [60, 864_000])
+    func sameIDOfTwoUsers(expiresIn: Int64) async throws {
+        put(OktaMobileJSON.version1(), id: Self.first, tags: #"{"role":"work"}"#)
+        try await fixture.run {
+            let other = try storeOther(expiresIn: expiresIn)
+            let item = try #require(migrator().migrateSessions().items.first)
+            let id = try #require(item.credentialID)
+            #expect(item.outcome == .imported && id != Self.first && Set(Credential.allIDs) == [Self.first, id])
+            #expect(try Credential.with(id: Self.first)?.token == other)
+            let imported = try Credential.with(id: id)
+            #expect(imported?.token.accessToken == "access-1" && imported?.tags["role"] == "work")
+        }
+    }
+
+    @Test("Entries of two users with the same id in two access groups are two credentials")
+    func sameIDInTwoGroups() async throws {
+        put(OktaMobileJSON.version1(), id: Self.first, group: "app")
+        let other = OktaMobileJSON.version1(
+            access: "access-2", refresh: "refresh-2", idToken: OktaMobileJSON.idToken(subject: "user-2"))
+        put(other, id: Self.first, group: "shared")
+        try await fixture.run {
+            #expect(migrator().migrateSessions().items.map(\.outcome) == [.imported, .imported])
+            let access = try Credential.allIDs.map { try Credential.with(id: $0)?.token.accessToken }
+            #expect(Set(access) == ["access-1", "access-2"])
+        }
+    }
+
+    @Test("A stored discovery URL is kept only if it belongs to the issuer or to an issuer that the app trusts")
+    func discoveryURL() async throws {
+        let standard = "\(OktaMobileJSON.issuer)/.well-known/openid-configuration"
+        let trusted: Set<URL> = [try url("https://example.okta.com")]
+        for (stored, issuers, expected) in [
+            ("https://evil.example.org/doc", [], standard), ("https://id.example.com:8443/doc", [], standard),
+            ("http://id.example.com/doc", [], standard), ("https://example.okta.com/doc", [], standard),
+            ("https://example.okta.com/doc", trusted, "https://example.okta.com/doc"),
+            ("https://id.example.com/doc", [], "https://id.example.com/doc"),
+        ] as [(String, Set<URL>, String)] {
+            let fixture = MigrationFixture()
+            let text = OktaMobileJSON.version1().replacing(standard, with: stored)
+            fixture.put(Data(text.utf8), account: Self.first, service: Self.tokens)
+            try await fixture.run {
+                let source = OktaMobileSource(suite: fixture.suite, trustedIssuers: issuers, keychains: [fixture.keychain])
+                #expect(Migration.OktaMobile(source).migrateSessions().items.map(\.outcome) == [.imported])
+                let configuration = try Credential.with(id: Self.first)?.token.context.configuration
+                #expect(configuration?.discoveryURL.absoluteString == expected)
+            }
+        }
+    }
+
     @Test("An ID token of another issuer is accepted only if the app trusts this issuer")
     func trustedIssuers() async throws {
         let other = try url("https://example.okta.com/oauth2/default")
@@ -247,6 +308,40 @@ struct OktaMobileTests {
             #expect(item.name == "com.okta.authfoundation.allTokens" && item.outcome == .skipped(.unreadable))
             migrator().removeOriginals()
             #expect(defaults?.data(forKey: "com.okta.authfoundation.allTokens") == Data("{".utf8))
+        }
+    }
+
+    @Test("A later credential in the user defaults, which other programs can write, does not replace the one in the Keychain")
+    func forgedDefaults() async throws {
+        try putDefaults([Self.first: OktaMobileJSON.version1()])
+        try await fixture.run {
+            #expect(migrator().migrateSessions().items.map(\.outcome) == [.imported])
+            let forged = OktaMobileJSON.version1(issuedAt: #""issuedAt":921692000.25,"#, access: "forged", refresh: "forged")
+            try putDefaults([Self.first: forged])
+            #expect(migrator().migrateSessions().items.map { $0.reason?.code } == [.duplicate])
+            #expect(try Credential.with(id: Self.first)?.token.accessToken == "access-1")
+        }
+    }
+
+    @Test("An entry of more than 1,000 credentials in the user defaults is refused as a whole")
+    func manyDefaults() async throws {
+        try putDefaults(Dictionary(uniqueKeysWithValues: (0...1_000).map { ("\($0)", "{}") }))
+        try await fixture.run {
+            #expect(migrator().migrateSessions().items.map(\.name) == ["com.okta.authfoundation.allTokens"])
+        }
+    }
+
+    @Test("Credentials and metadata in the user defaults that become unreadable are left as they are when an original is removed")
+    func removesFromDamaged() throws {
+        let damaged = Data("{".utf8)
+        defer { defaults?.removePersistentDomain(forName: fixture.suite) }
+        for (key, isRemoved) in [("com.okta.authfoundation.allTokens", false), ("com.okta.authfoundation.tokenMetadata", true)] {
+            try putDefaults([Self.first: OktaMobileJSON.version1()], metadata: [Self.first: "{}"])
+            let found = try #require(try OktaMobileSource(suite: fixture.suite).find().first)
+            defaults?.set(damaged, forKey: key)
+            if isRemoved { try found.remove() } else { #expect(throws: Migration.SkipReason.self) { try found.remove() } }
+            #expect(defaults?.data(forKey: key) == damaged)
+            #expect((defaults?.data(forKey: "com.okta.authfoundation.allTokens") == nil) == isRemoved)
         }
     }
 
