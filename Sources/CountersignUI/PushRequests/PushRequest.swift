@@ -3,10 +3,24 @@ public import Foundation
 
 /// A pending request for the user's approval. The details are those that the organization has signed.
 public struct PushRequest: Sendable, Equatable, Identifiable {
-    /// The id of the request, which is the same in a push and in a fetched request.
-    public let id: String
-    /// The id of the enrollment that the request is for.
-    public let enrollmentID: String
+    /// The id of a request, which is the same in a push and in a fetched request. Organizations choose the ids of their requests, so the id
+    /// of the enrollment is a part of it.
+    public struct ID: Sendable, Hashable {
+        /// The id of the enrollment that the request is for.
+        public let enrollmentID: String
+        /// The id of the request at its organization.
+        public let transactionID: String
+
+        init(_ challenge: PushChallenge) {
+            enrollmentID = challenge.enrollmentId
+            transactionID = challenge.transactionId
+        }
+    }
+
+    /// The id of the request.
+    public let id: ID
+    /// The host of the account's organization; `nil` if unknown. Two accounts can have the same user name.
+    public let organization: String?
     /// The name of the user; `nil` if unknown.
     public let userName: String?
     /// The name of the app that the user signs in to; `nil` if unknown or until the request is verified.
@@ -28,10 +42,13 @@ public struct PushRequest: Sendable, Equatable, Identifiable {
     /// Whether the signature of the request is verified.
     public let isVerified: Bool
 
-    init(_ challenge: PushChallenge, userName: String?) {
-        id = challenge.transactionId
-        enrollmentID = challenge.enrollmentId
-        self.userName = userName
+    /// The id of the enrollment that the request is for.
+    public var enrollmentID: String { id.enrollmentID }
+
+    init(_ challenge: PushChallenge, of enrollment: (any AuthenticatorEnrollmentProtocol)?) {
+        id = ID(challenge)
+        organization = enrollment?.organization.url.host()
+        userName = enrollment?.user.name
         application = challenge.appInstanceName
         place = challenge.clientLocation
         system = challenge.clientOS
@@ -84,7 +101,7 @@ public struct PushRequestProblem: Sendable, Equatable {
         public static let accountUnusable = Code(rawValue: "accountUnusable")
         /// The server cannot be reached. The request stays pending.
         public static let offline = Code(rawValue: "offline")
-        /// Another failure; see ``PushRequestProblem/underlying``.
+        /// Another failure, such as one of the server; see ``PushRequestProblem/underlying``. The request stays pending.
         public static let failed = Code(rawValue: "failed")
     }
 
@@ -115,11 +132,11 @@ public struct PushRequestProblem: Sendable, Equatable {
         self.init(code, underlying: error)
     }
 
-    /// Whether the request stays pending, so that the user can answer again.
-    static func keepsRequest(_ error: any Error) -> Bool {
-        switch (error as? DeviceAuthenticatorError)?.reason {
-        case nil, .network, .tooManyRequests, .numberNotPicked, .notAnswered: true
-        default: false
+    /// Whether the request is over. After any other error, the user can answer it again.
+    var endsRequest: Bool {
+        switch (underlying as? DeviceAuthenticatorError)?.reason {
+        case nil, .network, .tooManyRequests, .numberNotPicked, .notAnswered: false
+        default: true
         }
     }
 

@@ -9,25 +9,43 @@ public import Observation
 /// ```swift
 /// let requests = PushRequestModel(device: device)
 /// await requests.fetch()
-/// if let request = requests.requests.first { await requests.approve(request.id) }
+/// // Shows requests.current. After the user has read it:
+/// if let request = requests.current, requests.canApprove { await requests.approve(request.id) }
 /// ```
+///
+/// An attacker who knows the password can start a sign-in at the same time as the user. A second request therefore never takes the place of
+/// the first by itself: with several requests, and for a minute after a request has ended, the user selects the request to answer.
 ///
 /// Use it from the main actor.
 @MainActor
 @Observable
 public final class PushRequestModel {
+    /// The seconds for which a request must be visible before it can be approved. A tap for the earlier content then approves nothing.
+    static let readingTime: TimeInterval = 1
+    /// The seconds after the end of a request for which no other request is shown by itself.
+    static let pause: TimeInterval = 60
+
     /// The pending requests, oldest first.
     public private(set) var requests: [PushRequest] = []
-    /// The request that a view shows first, because the user has tapped its notification; `nil` for none.
+    /// The request that the user has selected, by its notification or by ``select(_:)``; `nil` for none.
     public private(set) var selected: PushRequest.ID?
     /// The request whose answer is being sent; `nil` for none.
     public private(set) var answering: PushRequest.ID?
     /// Whether the servers are asked for requests.
     public private(set) var isFetching = false
-    /// The result of the last answer; `nil` for none. The next answer, a new request and ``clearMessages()`` clear it.
+    /// The result of the last answer; `nil` for none. The next answer and ``clearMessages()`` clear it, and the next fetch if the answer is
+    /// older than a minute.
     public private(set) var outcome: PushRequestOutcome?
     /// The problem of the last action; `nil` for none. The next action and ``clearMessages()`` clear it.
     public private(set) var problem: PushRequestProblem?
+
+    private var shown: PushRequest.ID?
+    /// Whether the current request has been visible for ``readingTime``.
+    private var isReadable = false
+    @ObservationIgnored private var shownSince: Date?
+    @ObservationIgnored private var reading: Task<Void, Never>?
+    /// The time at which the last request ended.
+    @ObservationIgnored private var lastEnd: Date?
 
     @ObservationIgnored private let device: any DeviceAuthenticatorProtocol
     @ObservationIgnored private let clock: any OAuth2Clock
@@ -39,15 +57,32 @@ public final class PushRequestModel {
 
     /// Creates a model without requests. Call ``fetch()`` when the app becomes active; `PushRequestView` does so.
     /// - Parameters:
-    ///   - device: The authenticator of this app.
-    ///   - clock: The clock for the expiry of requests.
+    ///   - device: The authenticator of this app, whose clock decides on the expiry of requests.
+    ///   - clock: The clock for waits.
     public init(device: any DeviceAuthenticatorProtocol, clock: any OAuth2Clock = DeviceClock()) {
         self.device = device
         self.clock = clock
     }
 
-    /// The request to show: the one whose notification the user has tapped, or else the oldest one; `nil` for none.
-    public var current: PushRequest? { requests.first { $0.id == selected } ?? requests.first }
+    deinit { reading?.cancel() }
+
+    // MARK: - Showing
+
+    /// The request to show: the one that the user has selected, or else the only one. `nil` if there is none, and if the user must select
+    /// one of ``requests``: with several requests, and if a request arrived while another one was pending or within a minute of its end.
+    public var current: PushRequest? { requests.first { $0.id == shown } }
+
+    /// Whether ``approve(_:number:)`` approves the current request: its signature is verified, it has been ``current`` with all details for
+    /// a second, and no answer is being sent.
+    public var canApprove: Bool { isReadable && answering == nil && current?.isVerified == true }
+
+    /// Shows a pending request, or with `nil` the list of requests if there are several. A no-op while an answer is being sent.
+    public func select(_ id: PushRequest.ID?) {
+        guard answering == nil else { return }
+        problem = nil
+        selected = id
+        update()
+    }
 
     // MARK: - Receiving
 
@@ -66,7 +101,7 @@ public final class PushRequestModel {
         do {
             for enrollment in try device.enrollments() {
                 do {
-                    for challenge in try await pending(enrollment) { listed[challenge.transactionId] = challenge }
+                    for challenge in try await pending(enrollment) { listed[PushRequest.ID(challenge)] = challenge }
                 } catch is CancellationError {
                     return
                 } catch {
@@ -79,9 +114,7 @@ public final class PushRequestModel {
             return
         }
         // Requests that a push delivered meanwhile stay.
-        challenges = challenges.filter { id, challenge in
-            !known.contains(id) || listed[id] != nil || unasked.contains(challenge.enrollmentId)
-        }
+        challenges = challenges.filter { id, _ in !known.contains(id) || listed[id] != nil || unasked.contains(id.enrollmentID) }
         // A request that was answered meanwhile is not pending any more.
         for (id, challenge) in listed where !known.contains(id) || challenges[id] != nil { challenges[id] = challenge }
         if reportsProblem { problem = failure.map(PushRequestProblem.init) }
@@ -110,14 +143,14 @@ public final class PushRequestModel {
             guard let challenge = try device.parsePushNotification(userInfo: userInfo, actionIdentifier: action) as? PushChallenge else {
                 return false
             }
-            let (id, response) = (challenge.transactionId, challenge.userResponse)
+            let (id, response) = (PushRequest.ID(challenge), challenge.userResponse)
             try await challenge.verify()
             if !answered.contains(id) { challenges[id] = challenge }
+            if action != nil { selected = id }
             update()
             guard action != nil else { return true }
-            if challenges[id] != nil { selected = id }
             switch response {
-            case .userApproved where challenge.numberChoices == nil: await approve(id)
+            case .userApproved where challenge.numberChoices == nil: await answer(id, .approved)
             case .userDenied: await deny(id)
             default: if challenges[id] == nil { problem = PushRequestProblem(.over) }
             }
@@ -132,13 +165,18 @@ public final class PushRequestModel {
 
     // MARK: - Answering
 
-    /// Approves a request. If the organization asks for it, the device verifies the user first.
+    /// Approves the current request. If the organization asks for it, the device verifies the user first. If the signature of the request
+    /// is not verified, verifies it instead, so that the user sees the details and then approves.
     /// - Parameters:
-    ///   - id: The id of the request.
+    ///   - id: The id of the request. A no-op if the request is pending and not ``current``, or has been for less than a second.
     ///   - number: The number of a number challenge, without which such a request is not approved.
     public func approve(_ id: PushRequest.ID, number: String? = nil) async {
-        if challenges[id]?.numberChoices != nil, number == nil { return }
-        await answer(id, .approved) { $0.provide(.approved, selectedNumber: number) }
+        if let challenge = challenges[id] {
+            guard answering == nil, id == shown else { return }
+            guard challenge.isVerified else { return await verify(challenge) }
+            guard hasBeenReadable, challenge.numberChoices == nil || number != nil else { return }
+        }
+        await answer(id, .approved, number: number)
     }
 
     /// Denies a request.
@@ -146,12 +184,16 @@ public final class PushRequestModel {
     ///   - id: The id of the request.
     ///   - isSuspicious: Whether to report that the user did not start the sign-in.
     public func deny(_ id: PushRequest.ID, isSuspicious: Bool = false) async {
-        await answer(id, isSuspicious ? .reported : .denied) { $0.provide(.denied, reportSuspicious: isSuspicious) }
+        await answer(id, isSuspicious ? .reported : .denied)
     }
 
-    private func answer(
-        _ id: PushRequest.ID, _ outcome: PushRequestOutcome, provide: @escaping @Sendable (RemediationStepUserConsent) -> Void
-    ) async {
+    private func verify(_ challenge: PushChallenge) async {
+        problem = nil
+        do { try await challenge.verify() } catch is CancellationError {} catch { fail(error, PushRequest.ID(challenge)) }
+        update()
+    }
+
+    private func answer(_ id: PushRequest.ID, _ outcome: PushRequestOutcome, number: String? = nil) async {
         guard answering == nil else { return }
         self.outcome = nil
         problem = nil
@@ -170,7 +212,9 @@ public final class PushRequestModel {
             let isUnverified = Locked(false)
             try await challenge.resolve { step in
                 switch step {
-                case let consent as RemediationStepUserConsent: provide(consent)
+                case let consent as RemediationStepUserConsent where outcome == .approved:
+                    consent.provide(.approved, selectedNumber: number)
+                case let consent as RemediationStepUserConsent: consent.provide(.denied, reportSuspicious: outcome == .reported)
                 case let message as RemediationStepMessage where message.reasonType != .userVerificationKeyNotEnrolled:
                     isUnverified.exchange(true)
                 default: step.defaultProcess()
@@ -180,12 +224,18 @@ public final class PushRequestModel {
             self.outcome = outcome == .approved && isUnverified.withLock { $0 } ? .approvedUnverified : outcome
         } catch is CancellationError {
         } catch {
-            problem = PushRequestProblem(error)
-            if !PushRequestProblem.keepsRequest(error) { finish(id) }
+            fail(error, id)
         }
     }
 
+    private func fail(_ error: any Error, _ id: PushRequest.ID) {
+        let problem = PushRequestProblem(error)
+        self.problem = problem
+        if problem.endsRequest { finish(id) }
+    }
+
     private func finish(_ id: PushRequest.ID) {
+        lastEnd = clock.now
         answered.insert(id)
         challenges[id] = nil
     }
@@ -199,14 +249,44 @@ public final class PushRequestModel {
     // MARK: - State
 
     private func update() {
-        let known = Set(requests.map(\.id))
         challenges = challenges.filter { $0.value.expirationTime > clock.now }
-        let names = Dictionary(
-            device.allEnrollments().map { ($0.enrollmentId, $0.user.name) }, uniquingKeysWith: { first, _ in first })
-        requests = challenges.values.map { PushRequest($0, userName: names[$0.enrollmentId] ?? nil) }.sorted { $0.time < $1.time }
-        // The result of an earlier answer must not be taken for the result of a new request.
-        if !known.isSuperset(of: requests.map(\.id)) { outcome = nil }
+        let accounts = Dictionary(device.allEnrollments().map { ($0.enrollmentId, $0) }, uniquingKeysWith: { first, _ in first })
+        let (earlier, before) = (requests, current)
+        requests = challenges.map { id, challenge in PushRequest(challenge, of: accounts[id.enrollmentID]) }.sorted {
+            ($0.time, $0.enrollmentID, $0.id.transactionID) < ($1.time, $1.enrollmentID, $1.id.transactionID)
+        }
+        if earlier.contains(where: { challenges[$0.id] == nil }) { lastEnd = clock.now }
+        let isPaused = lastEnd.map { hasPassed(Self.pause, since: $0) } == false
+        if !isPaused { outcome = nil }
         if let id = selected, challenges[id] == nil { selected = nil }
+        shown = requestToShow(after: earlier, isPaused: isPaused)?.id
+        // The verification adds details.
+        if current?.id != before?.id || current?.isVerified != before?.isVerified { beginReading() }
+    }
+
+    /// Returns the request to show. Only a request that arrives alone is shown without an action of the user.
+    private func requestToShow(after earlier: [PushRequest], isPaused: Bool) -> PushRequest? {
+        if let id = answering ?? selected, let request = requests.first(where: { $0.id == id }) { return request }
+        guard requests.count == 1, let only = requests.first else { return nil }
+        return only.id == shown || earlier.isEmpty && !isPaused ? only : nil
+    }
+
+    private func beginReading() {
+        isReadable = false
+        shownSince = clock.now
+        reading?.cancel()
+        reading = Task { [weak self, clock] in
+            guard (try? await clock.sleep(for: Self.readingTime)) != nil, !Task.isCancelled else { return }
+            self?.isReadable = true
+        }
+    }
+
+    /// The same as ``isReadable``, without the delay of a task.
+    private var hasBeenReadable: Bool { shownSince.map { hasPassed(Self.readingTime, since: $0) } ?? false }
+
+    /// Whether a time has passed. A clock that was set back counts as well, so that it blocks nothing.
+    private func hasPassed(_ interval: TimeInterval, since start: Date) -> Bool {
+        abs(clock.now.timeIntervalSince(start)) >= interval
     }
 
     private func pending(_ enrollment: any AuthenticatorEnrollmentProtocol) async throws -> [PushChallenge] {

@@ -10,6 +10,14 @@ extension SignInTexts {
         public var none: String
         /// The button that asks the servers for requests.
         public var check: String
+        /// The number of pending requests if there are several, with `%@` for it.
+        public var several: String
+        /// The instruction above the list of requests.
+        public var choose: String
+        /// The button that leads from a request to the list of all requests.
+        public var showAll: String
+        /// The result of the last answer while another request is pending, with `%@` for it.
+        public var previous: String
         /// The progress while the servers are asked.
         public var checking: String
         /// The question of a sign-in, with `%@` for the app.
@@ -20,6 +28,8 @@ extension SignInTexts {
         public var anApp: String
         /// The label of the account.
         public var account: String
+        /// The label of the account's organization.
+        public var organization: String
         /// The label of the message of a request without a sign-in.
         public var message: String
         /// The label of the place.
@@ -30,7 +40,7 @@ extension SignInTexts {
         public var time: String
         /// A detail that is not known.
         public var unknown: String
-        /// The note for a request whose signature could not be checked yet.
+        /// The note for a request that cannot be approved, because its signature could not be checked yet.
         public var notVerified: String
         /// The instruction above the numbers.
         public var selectNumber: String
@@ -71,12 +81,22 @@ extension SignInTexts {
             title = text("requests.title", LocalizedText("Sign-in requests", de: "Anmeldeanfragen"))
             none = text("requests.none", LocalizedText("No requests", de: "Keine Anfragen"))
             check = text("requests.check", LocalizedText("Check for requests", de: "Anfragen abrufen"))
+            several = text("requests.several", LocalizedText("%@ pending requests", de: "%@ offene Anfragen"))
+            choose = text(
+                "requests.choose",
+                LocalizedText(
+                    "Open a request to answer it. Deny requests that you did not start.",
+                    de: "Öffnen Sie eine Anfrage, um sie zu beantworten. Lehnen Sie Anfragen ab, die Sie nicht gestartet haben.")
+            )
+            showAll = text("requests.showAll", LocalizedText("Show all requests", de: "Alle Anfragen anzeigen"))
+            previous = text("requests.previous", LocalizedText("Previous request: %@", de: "Vorherige Anfrage: %@"))
             checking = text("requests.checking", LocalizedText("Checking…", de: "Anfragen werden abgerufen …"))
             question = text("requests.question", LocalizedText("Are you trying to sign in to %@?", de: "Melden Sie sich gerade bei %@ an?"))
             approvalQuestion = text(
                 "requests.approvalQuestion", LocalizedText("%@ asks for your approval", de: "%@ bittet um Ihre Zustimmung"))
             anApp = text("requests.anApp", LocalizedText("an app", de: "einer App"))
             account = text("requests.account", LocalizedText("Account", de: "Konto"))
+            organization = text("requests.organization", LocalizedText("Organization", de: "Organisation"))
             message = text("requests.message", LocalizedText("Message", de: "Nachricht"))
             place = text("requests.place", LocalizedText("Place", de: "Ort"))
             system = text("requests.system", LocalizedText("System", de: "System"))
@@ -85,8 +105,8 @@ extension SignInTexts {
             notVerified = text(
                 "requests.notVerified",
                 LocalizedText(
-                    "The sender of this request can't be checked right now.",
-                    de: "Der Absender dieser Anfrage kann gerade nicht geprüft werden."))
+                    "You can't approve this request yet, because its sender can't be checked. Check again.",
+                    de: "Sie können noch nicht zustimmen, weil der Absender nicht geprüft werden kann. Prüfen Sie erneut."))
             selectNumber = text(
                 "requests.selectNumber",
                 LocalizedText("Select the number that the sign-in shows.", de: "Wählen Sie die Zahl, die die Anmeldung zeigt."))
@@ -164,6 +184,7 @@ extension SignInTexts {
         let format = Date.FormatStyle(date: .omitted, time: .shortened, locale: locale, timeZone: timeZone)
         return [
             request.userName.map { RequestDetail(label: requests.account, value: $0) },
+            request.organization.map { RequestDetail(label: requests.organization, value: $0) },
             request.message.map { RequestDetail(label: requests.message, value: $0) },
             RequestDetail(label: requests.place, value: request.place ?? requests.unknown),
             RequestDetail(label: requests.system, value: request.system ?? requests.unknown),
@@ -180,6 +201,12 @@ extension SignInTexts {
         default: requests.denied
         }
     }
+
+    /// Returns the text of the last answer while another request is pending.
+    func previous(_ outcome: PushRequestOutcome) -> String { requests.previous.replacing("%@", with: message(of: outcome)) }
+
+    /// Returns the text for several pending requests; `nil` for fewer than two.
+    func several(_ count: Int) -> String? { count < 2 ? nil : requests.several.replacing("%@", with: String(count)) }
 
     /// Returns the message of a problem with a request.
     public func message(for problem: PushRequestProblem) -> String {

@@ -3,8 +3,9 @@ internal import AuthFoundation
 internal import Foundation
 public import SwiftUI
 
-/// The pending requests of an authenticator app: the question, its details, and the buttons that approve and deny. It shows a
-/// ``PushRequestModel``, and asks for requests whenever the app becomes active.
+/// The pending requests of an authenticator app: the question, its details, and the buttons that approve and deny. If there are several
+/// requests, or one arrives just after another one ended, a list lets the user open them. The view shows a ``PushRequestModel``, and asks
+/// for requests whenever the app becomes active.
 ///
 /// ```swift
 /// PushRequestView(model: requests)
@@ -19,17 +20,26 @@ public struct PushRequestView: View {
         self.model = model
     }
 
-    /// The current request, or the button that asks for requests.
+    /// The current request, the list of requests, or the button that asks for requests.
     public var body: some View {
         ScrollView {
             VStack(spacing: 20) {
+                if let outcome = model.outcome, !model.requests.isEmpty {
+                    Text(verbatim: texts.previous(outcome))
+                        .font(.headline)
+                        .frame(maxWidth: .infinity, alignment: .leading)
+                }
+                if let count = texts.several(model.requests.count) { Text(verbatim: count) }
                 if let request = model.current {
                     RequestDetails(model: model, request: request)
-                } else {
+                        .id(request.id)
+                } else if model.requests.isEmpty {
                     Text(verbatim: model.outcome.map(texts.message(of:)) ?? texts.requests.none)
                         .font(.title2)
                     Button(texts.requests.check) { Task { await model.fetch() } }
                         .disabled(model.isFetching)
+                } else {
+                    RequestList(model: model)
                 }
                 if let problem = model.problem { ProblemLabel(text: texts.message(for: problem)) }
             }
@@ -41,9 +51,39 @@ public struct PushRequestView: View {
         .onChange(of: scenePhase) {
             if scenePhase == .active { Task { await model.fetch() } }
         }
-        .onChange(of: model.current?.id) { announce(model.current.map(texts.question(of:))) }
+        .onChange(of: model.current?.id) { announce(model.current.map(texts.question(of:)) ?? texts.several(model.requests.count)) }
         .onChange(of: model.outcome) { announce(model.outcome.map(texts.message(of:))) }
         .onChange(of: model.problem?.code) { announce(model.problem.map(texts.message(for:))) }
+    }
+}
+
+/// The requests, without answers: the user opens one first.
+private struct RequestList: View {
+    let model: PushRequestModel
+    @Environment(\.signInTexts) private var texts
+
+    var body: some View {
+        VStack(alignment: .leading, spacing: 12) {
+            Text(verbatim: texts.requests.choose)
+            ForEach(model.requests) { request in
+                Button {
+                    model.select(request.id)
+                } label: {
+                    VStack(alignment: .leading, spacing: 4) {
+                        Text(verbatim: texts.question(of: request)).bold()
+                        Text(verbatim: facts(of: request)).font(.callout)
+                    }
+                    .frame(maxWidth: .infinity, alignment: .leading)
+                }
+                .buttonStyle(.bordered)
+                .disabled(model.answering != nil)
+            }
+        }
+    }
+
+    private func facts(of request: PushRequest) -> String {
+        [request.userName, request.organization, request.place, request.time.formatted(date: .omitted, time: .shortened)]
+            .compactMap(\.self).joined(separator: " · ")
     }
 }
 
@@ -70,12 +110,16 @@ private struct RequestDetails: View {
             }
             answers
             if model.answering == request.id { ProgressView(words.sending) }
+            if model.requests.count > 1 { Button(words.showAll) { model.select(nil) } }
         }
         .disabled(model.answering != nil)
     }
 
     @ViewBuilder private var answers: some View {
-        if let numbers = request.numbers {
+        if !request.isVerified {
+            Button(words.check) { Task { await model.fetch() } }
+                .disabled(model.isFetching)
+        } else if let numbers = request.numbers {
             Text(verbatim: words.selectNumber)
             HStack(spacing: 12) {
                 ForEach(numbers, id: \.self) { number in
@@ -86,6 +130,7 @@ private struct RequestDetails: View {
                     }
                     .buttonStyle(.borderedProminent)
                     .controlSize(.large)
+                    .disabled(!model.canApprove)
                     .accessibilityLabel(Text(verbatim: words.approveWithNumber.replacing("%@", with: number)))
                 }
             }
@@ -97,6 +142,7 @@ private struct RequestDetails: View {
             }
             .buttonStyle(.borderedProminent)
             .controlSize(.large)
+            .disabled(!model.canApprove)
         }
         HStack(spacing: 12) {
             Button(words.deny, role: .destructive) { answer { await $0.deny($1) } }

@@ -104,6 +104,7 @@ public struct SubmitTriggers: OptionSet, Sendable {
 @available(iOS 13.0, macOS 10.15, tvOS 13.0, visionOS 1.0, watchOS 6.0, *)
 extension View {
     nonisolated public func disabled(_ disabled: Bool) -> some View { stubView() }
+    nonisolated public func id<ID: Hashable>(_ id: ID) -> some View { stubView() }
     nonisolated public func buttonStyle<S: PrimitiveButtonStyle>(_ style: S) -> some View { stubView() }
     nonisolated public func textFieldStyle<S: TextFieldStyle>(_ style: S) -> some View { stubView() }
     @available(iOS 13.0, macOS 10.15, tvOS 13.0, visionOS 1.0, watchOS 8.0, *)

@@ -23,6 +23,7 @@ struct PushRequestTests {
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
             #expect(request.application == "Direct Authentication App" && request.userName == PhoneVisit.jane.login)
+            #expect(request.organization == visit.sandbox.origin.host() && request.enrollmentID == request.id.enrollmentID)
             #expect(request.isVerified && !request.isBackchannel && request.numbers == nil && request.message == nil)
             #expect(SignInTexts(languageCode: "en").question(of: request) == "Are you trying to sign in to Direct Authentication App?")
             await visit.model.approve(request.id)
@@ -212,7 +213,7 @@ struct PushRequestTests {
         try await PhoneVisit.play(pushToken: token) { visit in
             let pushes = visit.pushes(to: token)
             let signIn = try await visit.signInElsewhere()
-            let userInfo = try await userInfo(ofFirst: pushes)
+            let userInfo = try await pushes.userInfo()
             #expect(await visit.model.receive(userInfo))
             #expect(visit.model.requests.count == 1 && visit.model.requests.first?.application != nil && visit.model.selected == nil)
             #expect(await visit.model.receive(userInfo, action: identifier))
@@ -231,19 +232,13 @@ struct PushRequestTests {
         try await PhoneVisit.play(organization: Self.withNumbers, pushToken: token) { visit in
             let pushes = visit.pushes(to: token)
             let signIn = try await visit.signInElsewhere()
-            let userInfo = try await userInfo(ofFirst: pushes)
+            let userInfo = try await pushes.userInfo()
             #expect(await visit.model.receive(userInfo, action: "APPROVE_BUTTON"))
             let request = try #require(visit.model.current)
             #expect(visit.model.selected == request.id && visit.model.outcome == nil)
             signIn.session.cancel()
             await signIn.task.value
         }
-    }
-
-    private func userInfo(ofFirst pushes: AsyncStream<Data>) async throws -> [String: Any] {
-        var iterator = pushes.makeAsyncIterator()
-        let payload = try #require(await iterator.next(isolation: MainActor.shared))
-        return try #require(try JSONSerialization.jsonObject(with: payload) as? [String: Any])
     }
 
     @Test("A push of another service is not a request")

@@ -1,10 +1,15 @@
 import AuthFoundation
 import CountersignSandbox
-import CountersignUI
 import DeviceAuthenticator
 import Foundation
 import OktaDirectAuth
 import Testing
+
+@testable import CountersignUI
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// An authenticator app in the tests: Jane's phone, with a device of its own.
 @MainActor
@@ -18,7 +23,11 @@ final class PhoneVisit {
     let model: PushRequestModel
     /// The verification that the user gives; `nil` cancels it.
     let pin = Pin()
+    /// The transport of the device.
+    let wire: Wire
     private let folder: URL
+    /// The sign-ins of ``push()`` that wait for an approval.
+    private var waits: [Task<Void, Never>] = []
 
     /// A verifier whose answer a test sets.
     final class Pin: UserVerifier {
@@ -33,42 +42,65 @@ final class PhoneVisit {
         }
     }
 
-    init(_ sandbox: Sandbox) throws {
+    /// A clock that is ahead of the sandbox's clock.
+    private struct FastClock: OAuth2Clock {
+        let clock: SandboxClock
+        let offset: TimeInterval
+
+        var now: Date { clock.now.addingTimeInterval(offset) }
+        func sleep(for interval: TimeInterval) async throws { try await clock.sleep(for: interval) }
+    }
+
+    init(_ sandbox: Sandbox, secondsFast: TimeInterval = 0) throws {
         self.sandbox = sandbox
+        wire = Wire(sandbox.transport)
+        let clock = FastClock(clock: sandbox.clock, offset: secondsFast)
         folder = URL.temporaryDirectory.appending(path: "phone-\(UUID().uuidString)", directoryHint: .isDirectory)
         let application = ApplicationConfig(applicationName: "Phone", applicationVersion: "1", applicationGroupId: "phone")
         application.apsEnvironment = .development
         device = try DeviceAuthenticatorBuilder(applicationConfig: application).storageDirectory(folder)
-            .keyStore(FileDeviceKeyStore(directory: folder)).userVerifier(pin).urlSession(sandbox.transport).clock(sandbox.clock).create()
-        model = PushRequestModel(device: device, clock: sandbox.clock)
+            .keyStore(FileDeviceKeyStore(directory: folder)).userVerifier(pin).urlSession(wire).clock(clock).create()
+        model = PushRequestModel(device: device, clock: clock)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// Runs a test with a sandbox and an enrolled phone.
+    /// - Parameters:
+    ///   - edit: A change of the org file.
+    ///   - verifiesUser: Whether the enrollment has a user verification key.
+    ///   - pushToken: The phone's push token; `nil` for a phone without pushes.
+    ///   - acceptsCIBA: Whether the enrollment accepts requests without a sign-in.
+    ///   - secondsFast: The seconds by which the phone's clock is ahead.
+    ///   - body: The test.
     static func play(
-        organization edit: (String) -> String = { $0 }, verifiesUser: Bool = false, pushToken: Data? = nil,
-        _ body: @MainActor (PhoneVisit) async throws -> Void
+        organization edit: (String) -> String = { $0 }, verifiesUser: Bool = false, pushToken: Data? = nil, acceptsCIBA: Bool = false,
+        secondsFast: TimeInterval = 0, _ body: @MainActor (PhoneVisit) async throws -> Void
     ) async throws {
         let configuration = Sandbox.Configuration(organization: edit(Sandbox.standardOrganization))
         try await withSandbox(configuration) { sandbox in
-            let visit = try PhoneVisit(sandbox)
-            try await visit.enroll(verifiesUser: verifiesUser, pushToken: pushToken)
+            let visit = try PhoneVisit(sandbox, secondsFast: secondsFast)
+            try await visit.enroll(verifiesUser: verifiesUser, pushToken: pushToken, acceptsCIBA: acceptsCIBA)
+            defer { for wait in visit.waits { wait.cancel() } }
             try await body(visit)
         }
     }
 
-    private func enroll(verifiesUser: Bool, pushToken: Data?) async throws {
+    /// Enrolls the phone for a user.
+    func enroll(
+        _ user: SandboxUser = jane, verifiesUser: Bool = false, pushToken: Data? = nil, acceptsCIBA: Bool = false
+    ) async throws {
         let client = OAuth2Client(
             OAuth2Client.Configuration(
                 issuerURL: sandbox.origin, clientId: SandboxApplication.phone.clientID, scope: ["openid", Self.scope]),
             session: sandbox.transport, clock: sandbox.clock)
         let flow = DirectAuthenticationFlow(client: client)
-        guard case .success(let token) = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? "")) else {
+        guard case .success(let token) = try await flow.start(user.login, with: .password(user.password ?? "")) else {
             throw CancellationError()
         }
         var parameters = EnrollmentParameters(deviceToken: pushToken.map { .tokenData($0) } ?? .empty)
         parameters.enableUserVerification(enable: verifiesUser)
+        parameters.enableCIBATransactions(enable: acceptsCIBA)
         _ = try await device.enroll(
             authenticationToken: .bearer(token.accessToken),
             authenticatorConfig: DeviceAuthenticatorConfig(orgURL: sandbox.origin, oidcClientId: SandboxApplication.phone.clientID),
@@ -84,14 +116,46 @@ final class PhoneVisit {
         return (session, task)
     }
 
-    /// Fetches until a request arrives, and returns it.
+    /// Fetches until a request arrives, and returns it after the user has had the time to read it.
     func request() async throws -> PushRequest {
+        try await arrival(of: 1)
+        letUserRead()
+        return try #require(model.current)
+    }
+
+    /// Fetches until a number of requests are pending.
+    func arrival(of count: Int) async throws {
         try #require(
             await eventually {
                 await model.fetch()
-                return model.current != nil
-            })
-        return try #require(model.current)
+                return model.requests.count == count
+            }, "\(String(describing: model.problem))")
+    }
+
+    /// Advances the clock by the time that a request must be visible before an approval.
+    func letUserRead() { sandbox.advance(by: PushRequestModel.readingTime) }
+
+    /// Begins a sign-in of Jane whose result does not matter, such as that of an attacker.
+    func push() async throws -> DirectAuthenticationFlow {
+        let flow = DirectAuthenticationFlow(client: sandbox.client(.directAuth))
+        guard case .mfaRequired = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? "")) else {
+            throw CancellationError()
+        }
+        waits.append(Task { _ = try? await flow.resume(with: .oob(channel: .push)) })
+        return flow
+    }
+
+    /// Withdraws the request of a sign-in.
+    func withdraw(_ flow: DirectAuthenticationFlow) async {
+        await flow.reset()
+        await flow.settled()
+    }
+
+    /// Makes the organization's keys unavailable, so that the phone cannot verify new requests.
+    func loseKeys() {
+        // Stored keys are valid for a day.
+        sandbox.advance(by: 25 * 3_600)
+        sandbox.inject(Fault(.status(503), at: .keys, count: 1_000))
     }
 
     /// Waits for the end of a sign-in elsewhere, and returns its session.
@@ -109,5 +173,48 @@ final class PhoneVisit {
             entrance.yield(Data($0.payload))
         }
         return pushes
+    }
+}
+
+/// The requests of a bank without a sign-in (CIBA).
+extension PhoneVisit {
+    /// Adds the bank to an org file.
+    static func withBank(_ organization: String) -> String {
+        let bank =
+            "{id: bank-app, name: Bank, type: service, authentication: client_secret_basic, secret: bank-app-secret-1, "
+            + "grant_types: [ciba], assignment: everyone, sign_on_policy: one-factor}"
+        return organization.replacing("- mfa-webauthn\n", with: "- mfa-webauthn\n              - ciba\n")
+            .replacing("  - id: service-app", with: "  - \(bank)\n  - id: service-app")
+    }
+
+    /// Asks Jane as the bank. Returns the id of the request.
+    func askAsBank(_ message: String) async throws -> String {
+        let values = ["scope": "openid", "login_hint": Self.jane.login, "binding_message": message]
+        return try #require(try await post("v1/bc/authorize", values)["auth_req_id"])
+    }
+
+    /// Whether the bank's request was approved.
+    func bankHasTokens(_ request: String) async throws -> Bool {
+        try await post("v1/token", ["grant_type": "urn:openid:params:grant-type:ciba", "auth_req_id": request])["id_token"] != nil
+    }
+
+    private func post(_ path: String, _ values: [String: String]) async throws -> [String: String] {
+        var request = URLRequest(url: sandbox.issuer.appending(path: path))
+        request.httpMethod = "POST"
+        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+        request.setValue("Basic " + Data("bank-app:bank-app-secret-1".utf8).base64EncodedString(), forHTTPHeaderField: "Authorization")
+        let parts = values.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")" }
+        request.httpBody = Data(parts.joined(separator: "&").utf8)
+        let answer = try JSONSerialization.jsonObject(with: try await sandbox.transport.data(for: request).0)
+        return try #require(answer as? [String: Any]).compactMapValues { $0 as? String }
+    }
+}
+
+extension AsyncStream<Data> {
+    /// Returns the first push as the system passes it to the app.
+    func userInfo() async throws -> sending [String: Any] {
+        var iterator = makeAsyncIterator()
+        let payload = try #require(await iterator.next())
+        return try #require(try JSONSerialization.jsonObject(with: payload) as? [String: Any])
     }
 }
