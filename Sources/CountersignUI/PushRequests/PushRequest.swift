@@ -133,12 +133,7 @@ public struct PushRequestProblem: Sendable, Equatable {
     }
 
     /// Whether the request is over. After any other error, the user can answer it again.
-    var endsRequest: Bool {
-        switch (underlying as? DeviceAuthenticatorError)?.reason {
-        case nil, .network, .tooManyRequests, .numberNotPicked, .notAnswered: false
-        default: true
-        }
-    }
+    var endsRequest: Bool { [.over, .userNotVerified, .verificationMissing, .untrusted, .accountUnusable].contains(code) }
 
     /// Whether the codes are equal.
     public static func == (left: PushRequestProblem, right: PushRequestProblem) -> Bool { left.code == right.code }

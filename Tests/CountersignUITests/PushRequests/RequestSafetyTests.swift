@@ -1,0 +1,64 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import Testing
+
+@testable import CountersignUI
+@testable import DeviceAuthenticator
+
+@Suite("Safe answers in an authenticator app")
+@MainActor
+struct RequestSafetyTests {
+    @Test("An approval of a request that could not be verified verifies it and shows its details, and only the next approval is sent")
+    func unverified() async throws {
+        try await PhoneVisit.play { visit in
+            visit.loseKeys()
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            #expect(!request.isVerified && request.application == nil && !visit.model.canApprove)
+            await visit.model.approve(request.id)
+            #expect(visit.model.problem?.code == .failed && visit.model.current?.isVerified == false && visit.model.outcome == nil)
+            visit.sandbox.clearFaults()
+            await visit.model.approve(request.id)
+            #expect(visit.model.current?.isVerified == true && visit.model.current?.application == "Direct Authentication App")
+            #expect(visit.model.outcome == nil && visit.model.problem == nil)
+            await visit.model.approve(request.id)
+            #expect(visit.model.outcome == nil, "The user has not read the details yet.")
+            #expect(!visit.sandbox.requests.contains { $0.endpoint == "verify" })
+            visit.letUserRead()
+            await visit.model.approve(request.id)
+            #expect(visit.model.outcome == .approved)
+            #expect(await visit.end(signIn).isSignedIn)
+        }
+    }
+
+    @Test("A denial that fails at the server keeps the request, and the next denial ends the sign-in", arguments: [500, 503, 429])
+    func serverFails(status: Int) async throws {
+        try await PhoneVisit.play { visit in
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            visit.sandbox.inject(Fault(.status(status), at: "verify", count: 10))
+            await visit.model.deny(request.id)
+            #expect(visit.model.problem?.code == .failed && visit.model.requests.map(\.id) == [request.id] && visit.model.outcome == nil)
+            visit.sandbox.clearFaults()
+            await visit.model.deny(request.id)
+            #expect(visit.model.outcome == .denied && visit.model.requests.isEmpty)
+            #expect(await visit.end(signIn).problem?.code == .denied)
+        }
+    }
+
+    @Test("A temporary failure of the phone does not end a request, and a lost key does")
+    func failuresOfPhone() {
+        let ends: [any Error] = [
+            DeviceAuthenticatorError.securityError(.jwtError("JWT verification failed")),
+            DeviceAuthenticatorError.securityError(.localAuthenticationCancelled(CancellationError())),
+            DeviceAuthenticatorError.storageError(.itemNotFound), SecurityError.jwtError("JWT verification failed"),
+        ]
+        for error in ends { #expect(PushRequestProblem(error).endsRequest, "\(error)") }
+        let keeps: [any Error] = [
+            DeviceAuthenticatorError.storageError(.deviceLocked), DeviceAuthenticatorError.genericError("other"),
+            DeviceAuthenticatorError.internalError("other"), DeviceAuthenticatorError.securityError(.failedToSignPayload("other")),
+        ]
+        for error in keeps { #expect(!PushRequestProblem(error).endsRequest, "\(error)") }
+    }
+}
