@@ -135,7 +135,8 @@ public final class PushRequestModel {
     /// - Parameters:
     ///   - userInfo: The payload.
     ///   - action: The action that the user chose on the notification. `APPROVE_BUTTON` and `DENY_BUTTON` answer the request, unless an
-    ///     approval needs a number; any other action selects it. `nil` if the app is in the foreground.
+    ///     approval needs a number or the message of a request without a sign-in (CIBA), which the notification does not show. Any other
+    ///     action selects the request. `nil` if the app is in the foreground.
     /// - Returns: Whether the push is a request. The app handles other pushes itself.
     @discardableResult
     public func receive(_ userInfo: [AnyHashable: Any], action: String? = nil) async -> Bool {
@@ -150,7 +151,7 @@ public final class PushRequestModel {
             update()
             guard action != nil else { return true }
             switch response {
-            case .userApproved where challenge.numberChoices == nil: await answer(id, .approved)
+            case .userApproved where challenge.numberChoices == nil && !challenge.isCIBA: await answer(id, .approved)
             case .userDenied: await deny(id)
             default: if challenges[id] == nil { problem = PushRequestProblem(.over) }
             }

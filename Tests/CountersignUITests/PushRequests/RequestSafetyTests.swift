@@ -9,6 +9,25 @@ import Testing
 @Suite("Safe answers in an authenticator app")
 @MainActor
 struct RequestSafetyTests {
+    @Test(
+        "The approve action of a notification shows a request without a sign-in (CIBA), because the notification has not shown its message")
+    func message() async throws {
+        let token = Data([1, 2, 3, 4])
+        try await PhoneVisit.play(organization: PhoneVisit.withBank, pushToken: token, acceptsCIBA: true) { visit in
+            let pushes = visit.pushes(to: token)
+            let payment = try await visit.askAsBank("Pay 900 euros")
+            #expect(await visit.model.receive(try await pushes.userInfo(), action: "APPROVE_BUTTON"))
+            let request = try #require(visit.model.current)
+            #expect(request.message == "Pay 900 euros" && visit.model.selected == request.id && visit.model.outcome == nil)
+            visit.sandbox.advance(by: 6)
+            #expect(try await visit.bankHasTokens(payment) == false)
+            await visit.model.approve(request.id)
+            #expect(visit.model.outcome == .approved)
+            visit.sandbox.advance(by: 6)
+            #expect(try await visit.bankHasTokens(payment))
+        }
+    }
+
     @Test("An approval of a request that could not be verified verifies it and shows its details, and only the next approval is sent")
     func unverified() async throws {
         try await PhoneVisit.play { visit in
