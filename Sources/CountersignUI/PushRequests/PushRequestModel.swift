@@ -250,7 +250,7 @@ public final class PushRequestModel {
     // MARK: - State
 
     private func update() {
-        challenges = challenges.filter { $0.value.expirationTime > clock.now }
+        challenges = challenges.filter { !$0.value.isExpired }
         let accounts = Dictionary(device.allEnrollments().map { ($0.enrollmentId, $0) }, uniquingKeysWith: { first, _ in first })
         let (earlier, before) = (requests, current)
         requests = challenges.map { id, challenge in PushRequest(challenge, of: accounts[id.enrollmentID]) }.sorted {

@@ -49,6 +49,15 @@ public final class PushChallenge: CIBAChallengeProtocol {
     /// The time at which the request expires, by the server's clock.
     public var expirationTime: Date { Date(clampingNumericDate: Double(claims.expiresAt)) }
 
+    /// Whether the request has expired, by the org's time. Until the org has responded, the device's clock decides, with the allowed
+    /// difference.
+    package var isExpired: Bool {
+        guard let org = enrollment?.record.organizationURL, device.clock.offset(of: org) != nil else {
+            return claims.isExpired(at: device.clock.device.now, skew: skew)
+        }
+        return claims.isExpired(at: device.clock.now(at: org), skew: 0)
+    }
+
     /// The id of the enrollment that the request is for.
     public var enrollmentId: String { claims.enrollmentID }
 

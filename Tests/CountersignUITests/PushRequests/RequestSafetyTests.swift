@@ -80,4 +80,18 @@ struct RequestSafetyTests {
         ]
         for error in keeps { #expect(!PushRequestProblem(error).endsRequest, "\(error)") }
     }
+
+    @Test("A phone whose clock is ten minutes fast shows requests, answers them, and removes expired ones")
+    func fastClock() async throws {
+        try await PhoneVisit.play(secondsFast: 600) { visit in
+            _ = try await visit.push()
+            await visit.model.approve(try await visit.request().id)
+            #expect(visit.model.outcome == .approved)
+            _ = try await visit.push()
+            try await visit.arrival(of: 1)
+            visit.sandbox.advance(by: 400)
+            visit.model.select(nil)
+            #expect(visit.model.requests.isEmpty)
+        }
+    }
 }
