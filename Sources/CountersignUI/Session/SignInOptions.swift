@@ -78,7 +78,9 @@ public struct SignInOptions: Sendable {
     public var refreshesAutomatically: Bool
 
     /// The condition under which the user must unlock the session, such as with the face; `nil` for none. With a condition, the stored
-    /// session is locked when a ``SignInSession`` is created, which is at each launch of the app.
+    /// session is locked when a ``SignInSession`` is created, which is at each launch of the app. If the device is locked then, the session
+    /// is locked as soon as it can be read. A lock does not hide the app's content in the system's app switcher: cover the content while
+    /// the scene is not active.
     public var lockPolicy: Credential.LockPolicy?
 
     /// Creates options.

@@ -63,6 +63,8 @@ public final class SignInSession {
     @ObservationIgnored let background = BackgroundWork()
     /// Whether the storage cannot be read, because the device is locked.
     @ObservationIgnored private var isDeviceLocked = false
+    /// Whether the stored session must be locked when it is read. `false` as soon as the storage could be read.
+    @ObservationIgnored private var mustLock: Bool
     @ObservationIgnored private var isSigningOut = false
     @ObservationIgnored private var lockObserver: LockObserver?
     @ObservationIgnored private var following: Task<Void, Never>?
@@ -105,11 +107,11 @@ public final class SignInSession {
     private init(options: SignInOptions, connection: Result<Connection, any Error>) {
         self.options = options
         self.connection = connection
+        mustLock = options.lockPolicy != nil
         // Subscribes before the session is read, so that no change is missed.
         let events = Credential.events
         lockObserver = LockObserver { [weak self] in self?.update() }
         reload()
-        if options.lockPolicy != nil { credential?.lock() }
         update()
         following = Task { [weak self] in
             for await event in events {
@@ -145,13 +147,14 @@ public final class SignInSession {
         update()
     }
 
-    /// Unlocks the session after the user has proved their presence. If the device was locked, reads the session again. A no-op in other
-    /// states.
+    /// Unlocks the session after the user has proved their presence. If the device was locked, reads the session again first. A no-op in
+    /// other states.
     /// - Parameter verify: Verifies the user, and throws if that fails; `nil` for the device's biometrics or passcode, which tvOS and Linux
     ///   do not have.
     public func unlock(verifying verify: (@Sendable (_ prompt: String) async throws -> Void)? = nil) async {
         guard state == .locked, !isBusy else { return }
-        guard let credential else { return await activate() }
+        if credential == nil { reload() }
+        guard let credential, credential.isLocked else { return await activate() }
         problem = nil
         isBusy = true
         do {
@@ -212,7 +215,11 @@ public final class SignInSession {
     func reload() {
         do {
             isDeviceLocked = false
-            use(try Credential.loadDefault())
+            let stored = try Credential.loadDefault()
+            // The device may have been locked when the app was launched.
+            if mustLock { stored?.lock() }
+            mustLock = false
+            use(stored)
         } catch {
             isDeviceLocked = (error as? KeychainError)?.isLocked == true
             if !isDeviceLocked { problem = SignInProblem(.storageFailed, underlying: error) }
@@ -221,6 +228,8 @@ public final class SignInSession {
     }
 
     func use(_ credential: Credential?) {
+        // A user who has just signed in does not have to unlock.
+        if credential != nil { mustLock = false }
         if self.credential !== credential {
             self.credential = credential
             if let policy = options.lockPolicy { credential?.lockPolicy = policy }

@@ -49,6 +49,49 @@ struct LockTests {
         }
     }
 
+    @Test("If the device is locked when the app is launched, the session is locked as soon as it can be read", arguments: [false, true])
+    func lockedDevice(opensByUnlock: Bool) async throws {
+        let storage = FaultyStorage()
+        try await SignInVisit.play(options: Self.options, storage: storage) { visit in
+            await visit.signIn()
+            await storage.fail(with: KeychainError.cannotGet(code: -25_308), at: .reading)
+            await Credential.withStorage(storage, session: visit.sandbox.transport, clock: visit.sandbox.clock) {
+                let again = SignInSession(client: visit.sandbox.client(), options: Self.options)
+                #expect(again.state == .locked && again.credential == nil)
+                await storage.fail(with: nil, at: .reading)
+                if opensByUnlock {
+                    await again.unlock { _ in throw WrongFace() }
+                    #expect(again.problem?.code == .notUnlocked)
+                } else {
+                    await again.activate()
+                }
+                #expect(again.state == .locked && again.credential?.isLocked == true)
+                await again.unlock { _ in }
+                #expect(again.state == .signedIn && again.problem == nil)
+                await again.activate()
+                #expect(again.state == .signedIn)
+            }
+        }
+    }
+
+    @Test("If the storage was damaged when the app was launched, a user who signs in does not have to unlock")
+    func damagedStorage() async throws {
+        let storage = FaultyStorage()
+        try await SignInVisit.play(options: Self.options, storage: storage) { visit in
+            await visit.signIn()
+            await storage.fail(with: TokenError.contextMissing, at: .reading)
+            await Credential.withStorage(storage, session: visit.sandbox.transport, clock: visit.sandbox.clock) {
+                let again = SignInSession(client: visit.sandbox.client(), options: Self.options)
+                #expect(again.state == .signedOut && again.problem?.code == .storageFailed)
+                await storage.fail(with: nil, at: .reading)
+                (again.form.userName, again.form.password) = (SignInVisit.jane.login, SignInVisit.password)
+                await again.submit()
+                await again.activate()
+                #expect(again.state == .signedIn && again.credential?.isLocked == false)
+            }
+        }
+    }
+
     @Test("A locked session can be signed out, which removes its tokens")
     func signOut() async throws {
         try await play { _, again in
