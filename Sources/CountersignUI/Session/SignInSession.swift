@@ -65,7 +65,8 @@ public final class SignInSession {
     @ObservationIgnored private var isDeviceLocked = false
     /// Whether the stored session must be locked when it is read. `false` as soon as the storage could be read.
     @ObservationIgnored private var mustLock: Bool
-    @ObservationIgnored private var isSigningOut = false
+    /// The ids of the credentials whose revocation is underway.
+    @ObservationIgnored private var signingOut: Set<String> = []
     @ObservationIgnored private var lockObserver: LockObserver?
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var expiry: Task<Void, Never>?
@@ -175,22 +176,26 @@ public final class SignInSession {
     ///   ``SignInMethod/browser``.
     public func signOut(endsBrowserSession: Bool = false) async {
         cancel()
-        guard let credential, !isSigningOut else { return }
+        // The session is not busy: another user can sign in and out while the revocation is underway.
+        guard let credential, signingOut.insert(credential.id).inserted else { return }
+        defer { signingOut.remove(credential.id) }
         problem = nil
-        // The session is not busy: the user can sign in again while the revocation is underway.
-        isSigningOut = true
         if endsBrowserSession, let browser = try? usableBrowser() {
             let report = await browser.signOut(from: windowSource?(), credential: credential, ending: .session)
-            if let failure = report.failure { problem = SignInProblem(failure, at: .browser) }
+            if let failure = report.failure { show(SignInProblem(failure, at: .browser), of: credential) }
         }
         do {
             if credential.isLocked { try credential.remove() } else { try await credential.revoke() }
         } catch {
             // The tokens are removed even if the revocation fails, so only a failed removal is a problem.
-            if Credential.allIDs.contains(credential.id) { problem = SignInProblem(.storageFailed, underlying: error) }
+            if Credential.allIDs.contains(credential.id) { show(SignInProblem(.storageFailed, underlying: error), of: credential) }
         }
-        isSigningOut = false
         reload()
+    }
+
+    /// Shows a problem of a sign-out, unless another user has signed in meanwhile.
+    private func show(_ problem: SignInProblem?, of credential: Credential) {
+        if self.credential == nil || self.credential?.id == credential.id { self.problem = problem }
     }
 
     /// Waits until the server knows of cancelled sign-ins, for a program that is about to exit.

@@ -3,6 +3,7 @@ import CountersignSandbox
 import CountersignUI
 import Foundation
 import Observation
+import OktaDirectAuth
 import Testing
 
 @Suite("The stored session of an app")
@@ -63,6 +64,45 @@ struct RestoredSessionTests {
             visit.sandbox.advance(by: 31)
             await signOut.value
             #expect(visit.session.state == .signedIn && visit.session.problem == nil && Credential.allIDs.count == 1)
+        }
+    }
+
+    @Test("A user who signs in while the previous user's revocation is underway can sign out at once")
+    func secondSignOut() async throws {
+        try await SignInVisit.play { visit in
+            await visit.signIn()
+            visit.sandbox.inject(Fault(.delay(30), at: .revoke))
+            let first = Task { await visit.session.signOut() }
+            #expect(await eventually { visit.session.state == .signedOut && visit.sandbox.pendingFaults.isEmpty })
+            await visit.signIn(.john)
+            let token = try #require(visit.session.credential?.token)
+            await visit.session.signOut()
+            #expect(visit.session.state == .signedOut && Credential.allIDs.isEmpty)
+            #expect(try await visit.sandbox.client().introspect(token: token, type: .refreshToken).active == false)
+            visit.sandbox.advance(by: 31)
+            await first.value
+            #expect(visit.session.state == .signedOut && visit.session.problem == nil)
+        }
+    }
+
+    @Test("A sign-out that fails after another user has signed in shows that user no problem")
+    func lateFailure() async throws {
+        let storage = FaultyStorage()
+        try await SignInVisit.play(storage: storage) { visit in
+            await visit.signIn()
+            await storage.fail(with: TokenError.invalidConfiguration, at: .removing)
+            visit.sandbox.inject(Fault(.delay(30), at: .revoke))
+            let first = Task { await visit.session.signOut() }
+            #expect(await eventually { visit.sandbox.pendingFaults.isEmpty })
+            let flow = DirectAuthenticationFlow(client: visit.sandbox.client())
+            let john = SandboxUser.john
+            let status = try await flow.start(john.login, with: .password(try #require(john.password)))
+            guard case .success(let token) = status else { throw CancellationError() }
+            try Credential.setDefault(try Credential.store(token))
+            #expect(await eventually { visit.session.credential?.id == token.id })
+            visit.sandbox.advance(by: 31)
+            await first.value
+            #expect(visit.session.state == .signedIn && visit.session.credential?.id == token.id && visit.session.problem == nil)
         }
     }
 
