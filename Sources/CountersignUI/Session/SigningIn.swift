@@ -14,7 +14,7 @@ extension SignInSession {
 
     /// Whether the form of the step is complete and no request is in progress.
     public var canSubmit: Bool {
-        guard !isBusy, !isSignedIn, state != .locked else { return false }
+        guard !isBusy, needsSignIn else { return false }
         return switch step.kind {
         case .credentials: offers(.password) && !form.trimmedUserName.isEmpty && !form.password.isEmpty
         case .code: !form.trimmedCode.isEmpty
@@ -26,6 +26,9 @@ extension SignInSession {
     public func offers(_ method: SignInMethod) -> Bool {
         options.methods.contains(method) && (method != .passkey || signer != nil)
     }
+
+    /// Whether no user is signed in. The user of a locked session is.
+    private var needsSignIn: Bool { !isSignedIn && state != .locked }
 
     private var signer: PasskeySigner? { passkeySigner ?? sheet }
 
@@ -47,18 +50,21 @@ extension SignInSession {
         }
     }
 
-    /// Signs in with a passkey of the user name in the form, without a password. A no-op without a user name or during another sign-in.
+    /// Signs in with a passkey of the user name in the form, without a password. A no-op without a user name, during another sign-in, and
+    /// while a user is signed in.
     public func signInWithPasskey() async {
         let name = form.trimmedUserName
-        guard offers(.passkey), !name.isEmpty, !isBusy, attempt == nil else { return }
+        guard offers(.passkey), !name.isEmpty, !isBusy, attempt == nil, needsSignIn else { return }
         autoFill?.cancel()
         await autoFill?.value
+        // Another sign-in may have begun meanwhile.
+        guard !isBusy, attempt == nil, needsSignIn else { return }
         await begin(.passkey) { try await $0.start(name, with: .webAuthn) }
     }
 
-    /// Signs in on the server's pages in a browser. A sign-in in progress is cancelled first.
+    /// Signs in on the server's pages in a browser. A sign-in in progress is cancelled first. A no-op while a user is signed in.
     public func signInWithBrowser() async {
-        guard offers(.browser), !isSignedIn else { return }
+        guard offers(.browser), needsSignIn else { return }
         let name = form.trimmedUserName
         cancel()
         form.userName = name
@@ -123,7 +129,7 @@ extension SignInSession {
     /// - Parameter signer: The function that offers the passkeys, such as `PasskeyAuthenticator.autoFillAssertion(for:)`.
     public func offerPasskeys(by signer: @escaping PasskeySigner) async {
         let name = form.trimmedUserName
-        guard options.methods.contains(.passkey), !name.isEmpty, attempt == nil, autoFill == nil, !isSignedIn else { return }
+        guard options.methods.contains(.passkey), !name.isEmpty, attempt == nil, autoFill == nil, needsSignIn else { return }
         let task = Task { await self.waitForPasskey(of: name, by: signer) }
         autoFill = task
         await withTaskCancellationHandler {
@@ -142,7 +148,7 @@ extension SignInSession {
             guard case .continuation(.webAuthn(let context)) = try await flow.start(name, with: .webAuthn) else { return }
             let response = try await signer(context.request)
             try Task.checkCancellation()
-            guard self.attempt == nil else { return attempt.end(in: background) }
+            guard self.attempt == nil, needsSignIn else { return attempt.end(in: background) }
             self.attempt = attempt
             // The user has chosen, so the end of the offer does not end the sign-in. The next sign-in must not wait for this one.
             autoFill = nil
@@ -156,6 +162,7 @@ extension SignInSession {
 
     private func begin(_ step: SignInStep.Kind, _ work: @escaping @MainActor (Flow) async throws -> Flow.Status) async {
         autoFill?.cancel()
+        endAttempt()
         switch connection {
         case .success(let connection):
             let attempt = directAttempt(connection, step)
@@ -212,6 +219,8 @@ extension SignInSession {
             try finish(with: token, attempt, call)
             return nil
         }
+        // Only the sign-in in progress changes the screen.
+        guard self.attempt === attempt, attempt.call == call else { throw CancellationError() }
         guard let flow = attempt.flow else { return nil }
         defer { update() }
         switch status {

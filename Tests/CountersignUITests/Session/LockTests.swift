@@ -1,6 +1,7 @@
 import AuthFoundation
 import CountersignSandbox
 import CountersignUI
+import OktaDirectAuth
 import Testing
 
 @Suite("Locked sessions of an app")
@@ -89,6 +90,24 @@ struct LockTests {
                 await again.activate()
                 #expect(again.state == .signedIn && again.credential?.isLocked == false)
             }
+        }
+    }
+
+    @Test("While the session is locked, no sign-in begins, so that the session is not replaced")
+    func noSignIn() async throws {
+        try await play { visit, locked in
+            let session = SignInSession(
+                client: visit.sandbox.client(),
+                options: SignInOptions(methods: [.password, .passkey, .browser], lockPolicy: Self.options.lockPolicy))
+            session.passkeySigner = { _ in throw PasskeyError.noPasskey }
+            (session.form.userName, session.form.password) = (SignInVisit.jane.login, SignInVisit.password)
+            visit.sandbox.clearRequests()
+            await session.submit()
+            await session.signInWithPasskey()
+            await session.signInWithBrowser()
+            await session.offerPasskeys { _ in throw PasskeyError.noPasskey }
+            #expect(session.state == .locked && session.problem == nil && visit.sandbox.requests.isEmpty)
+            #expect(session.credential === locked.credential)
         }
     }
 

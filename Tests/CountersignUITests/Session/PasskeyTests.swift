@@ -1,8 +1,9 @@
 import AuthFoundation
 import CountersignSandbox
-import CountersignUI
 import OktaDirectAuth
 import Testing
+
+@testable import CountersignUI
 
 @Suite("Sign-in screens with a passkey")
 @MainActor
@@ -199,6 +200,64 @@ struct PasskeyTests {
             await visit.signIn()
             await offer.value
             #expect(visit.session.isSignedIn)
+        }
+    }
+
+    /// An offer of passkeys that does not end before the test resumes it, like a system that is slow to close its list.
+    @MainActor private final class SlowOffer {
+        private var continuation: CheckedContinuation<Void, Never>?
+        var isOpen: Bool { continuation != nil }
+
+        func sign(_ options: WebAuthn.CredentialRequestOptions) async throws -> WebAuthn.AuthenticatorAssertionResponse {
+            await withCheckedContinuation { continuation = $0 }
+            throw CancellationError()
+        }
+
+        func end() { continuation?.resume() }
+    }
+
+    /// Runs a test in which an offer of passkeys is open, and the user has pressed the passkey button.
+    private func playWithSlowOffer(_ body: @MainActor (SignInVisit, SlowOffer, _ tap: Task<Void, Never>) async throws -> Void) async throws
+    {
+        try await play { visit, _ in
+            visit.session.form.userName = Self.jane
+            let list = SlowOffer()
+            let offer = Task { await visit.session.offerPasskeys(by: list.sign) }
+            #expect(await eventually { list.isOpen })
+            visit.sandbox.clearRequests()
+            let tap = Task { await visit.session.signInWithPasskey() }
+            #expect(await eventually { visit.session.autoFill?.isCancelled == true })
+            try await body(visit, list, tap)
+            await offer.value
+        }
+    }
+
+    @Test("Two taps on the passkey button while an offer of passkeys ends begin one sign-in")
+    func twoTaps() async throws {
+        try await playWithSlowOffer { visit, list, tap in
+            let second = Task { await visit.session.signInWithPasskey() }
+            await Task.yield()
+            list.end()
+            await tap.value
+            await second.value
+            #expect(visit.session.isSignedIn && Credential.allIDs.count == 1)
+            #expect(
+                visit.sandbox.requests.count { $0.endpoint == "primary-authenticate" } == 1, "\(visit.sandbox.requests.map(\.endpoint))")
+        }
+    }
+
+    @Test("A password that is submitted while the passkey button waits for the end of an offer is not replaced by the passkey")
+    func passkeyThenPassword() async throws {
+        try await playWithSlowOffer { visit, list, tap in
+            visit.sandbox.inject(Fault(.delay(30), at: .token))
+            let submission = try await visit.begin(until: .credentials)
+            let attempt = try #require(visit.session.attempt)
+            list.end()
+            await tap.value
+            #expect(visit.session.attempt === attempt && visit.session.isBusy)
+            visit.session.cancel()
+            await submission.value
+            #expect(visit.session.state == .signedOut)
         }
     }
 

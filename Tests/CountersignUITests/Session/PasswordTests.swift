@@ -200,6 +200,22 @@ struct PasswordTests {
         }
     }
 
+    @Test("The late response of a cancelled sign-in does not change the form of the next one")
+    func lateResponse() async throws {
+        try await SignInVisit.play(.directAuth) { visit in
+            _ = try await visit.sandbox.phone(for: SignInVisit.jane.login)
+            visit.sandbox.inject(Fault(.delay(30), at: .token))
+            let task = try await visit.begin(until: .credentials)
+            #expect(await eventually { visit.sandbox.pendingFaults.isEmpty })
+            visit.session.cancel()
+            visit.session.form.password = SignInVisit.password
+            visit.sandbox.advance(by: 31)
+            await task.value
+            await visit.session.settled()
+            #expect(visit.session.state == .signedOut && visit.session.canSubmit && visit.session.problem == nil)
+        }
+    }
+
     @Test("The descriptions and mirrors of a form and of a state contain no password, no code and no number")
     func redaction() {
         var form = SignInForm()
