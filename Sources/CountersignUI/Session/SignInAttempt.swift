@@ -21,6 +21,8 @@ final class SignInAttempt {
     var task: Task<Void, Never>?
     /// Whether the user has left the call's step for the list of factors. An approval still signs in; an error is ignored.
     private(set) var isInBackground = false
+    /// The password until it is sent.
+    private(set) var password: String?
     /// Whether the system asks for a passkey, and no request is in progress.
     var isSigning = false
 
@@ -28,6 +30,15 @@ final class SignInAttempt {
         self.flow = flow
         self.client = client
         self.step = SignInStep(step)
+    }
+
+    /// Keeps the password for the first request.
+    func keep(password: String) { self.password = password }
+
+    /// Returns the password, and forgets it, so that it is not in memory while a push waits.
+    func takePassword() -> String {
+        defer { password = nil }
+        return password ?? ""
     }
 
     /// Begins a call, whose results replace those of earlier calls.
@@ -63,6 +74,7 @@ final class SignInAttempt {
     /// Ends the sign-in. In the background, the server withdraws its request from the user's devices.
     func end(in background: BackgroundWork) {
         call += 1
+        password = nil
         task?.cancel()
         guard let flow else { return }
         background.begin {

@@ -269,7 +269,10 @@ public final class SignInSession {
     }
 
     private func set(_ state: SignInState) {
-        if self.state != state { self.state = state }
+        guard self.state != state else { return }
+        self.state = state
+        // Another part of the app may have signed in.
+        if isSignedIn { form.password = "" }
     }
 
     private var storedState: SignInState {

@@ -68,7 +68,8 @@ extension SignInStep: Redacted {
 public struct SignInForm: Sendable, Equatable {
     /// The user name.
     public var userName = ""
-    /// The password. The session clears it as soon as the server has accepted or refused it, and keeps it after a network failure.
+    /// The password. The session clears it as soon as the server has accepted or refused it, and when the sign-in is cancelled, the screen
+    /// disappears, or a user is signed in or out. It keeps the password after a network failure.
     public var password = ""
     /// The one-time code or recovery code.
     public var code = ""

@@ -39,8 +39,8 @@ extension SignInSession {
     public func submit() async {
         guard canSubmit else { return }
         if attempt == nil {
-            let (name, password) = (form.trimmedUserName, form.password)
-            await begin(.credentials) { try await $0.start(name, with: .password(password)) }
+            let name = form.trimmedUserName
+            await begin(.credentials) { try await $1.start(name, with: .password($0.takePassword())) }
         } else if let attempt {
             let code = form.trimmedCode
             await run(attempt) { flow in
@@ -59,7 +59,7 @@ extension SignInSession {
         await autoFill?.value
         // Another sign-in may have begun meanwhile.
         guard !isBusy, attempt == nil, needsSignIn else { return }
-        await begin(.passkey) { try await $0.start(name, with: .webAuthn) }
+        await begin(.passkey) { try await $1.start(name, with: .webAuthn) }
     }
 
     /// Signs in on the server's pages in a browser. A sign-in in progress is cancelled first. A no-op while a user is signed in.
@@ -112,13 +112,13 @@ extension SignInSession {
         update()
     }
 
-    /// Cancels the sign-in in progress. A later approval on another device has no effect, and the server withdraws its request. A no-op
-    /// without a sign-in.
+    /// Cancels the sign-in in progress, and clears the password. A later approval on another device has no effect, and the server withdraws
+    /// its request.
     public func cancel() {
         autoFill?.cancel()
+        form.password = ""
         guard attempt != nil else { return }
         endAttempt()
-        form.password = ""
         problem = nil
         update()
     }
@@ -160,14 +160,15 @@ extension SignInSession {
 
     // MARK: - Calls
 
-    private func begin(_ step: SignInStep.Kind, _ work: @escaping @MainActor (Flow) async throws -> Flow.Status) async {
+    private func begin(_ step: SignInStep.Kind, _ work: @escaping @MainActor (SignInAttempt, Flow) async throws -> Flow.Status) async {
         autoFill?.cancel()
         endAttempt()
         switch connection {
         case .success(let connection):
             let attempt = directAttempt(connection, step)
+            if step == .credentials { attempt.keep(password: form.password) }
             self.attempt = attempt
-            await run(attempt, work)
+            await run(attempt) { try await work(attempt, $0) }
         case .failure(let error):
             problem = SignInProblem(error, at: step)
         }

@@ -200,6 +200,16 @@ struct PasswordTests {
         }
     }
 
+    @Test("The password does not outlive the form: neither a screen that disappears nor a sign-out keeps it", arguments: [false, true])
+    func typedPassword(signsOut: Bool) async throws {
+        try await SignInVisit.play { visit in
+            (visit.session.form.userName, visit.session.form.password) = (SignInVisit.jane.login, SignInVisit.password)
+            // The screen calls this when it disappears.
+            if signsOut { await visit.session.signOut() } else { visit.session.cancel() }
+            #expect(visit.session.form.password.isEmpty && visit.session.form.userName == SignInVisit.jane.login)
+        }
+    }
+
     @Test("The late response of a cancelled sign-in does not change the form of the next one")
     func lateResponse() async throws {
         try await SignInVisit.play(.directAuth) { visit in

@@ -24,6 +24,7 @@ struct PushTests {
             let task = try await visit.begin(until: .push)
             #expect(visit.session.step == SignInStep(.push, factor: .push, factors: [.push]))
             #expect(visit.session.isBusy && visit.session.form.password.isEmpty, "The server has accepted the password.")
+            #expect(try #require(visit.session.attempt).password == nil, "Nothing keeps the password while the push waits.")
             try await phone.approveNext()
             visit.letTimePass()
             await task.value

@@ -235,8 +235,10 @@ struct RestoredSessionTests {
         try await SignInVisit.play { visit in
             let other = visit.relaunched()
             #expect(other.state == .signedOut)
+            (other.form.userName, other.form.password) = (SignInVisit.jane.login, SignInVisit.password)
             await visit.signIn()
             #expect(await eventually { other.state == .signedIn })
+            #expect(other.form.password.isEmpty, "The password is not kept.")
             try await Credential.default?.revoke()
             #expect(await eventually { other.state == .signedOut && visit.session.state == .signedOut })
         }
