@@ -45,42 +45,69 @@ struct PhoneScreen {
         }
     }
 
+    // MARK: - Requests
+
+    /// The result of the last answer, and the current request or the list from which the user selects one.
     @ScreenBuilder private var requestElements: [Element] {
-        if let request = model.requestModel.current {
-            let isEnabled = model.requestModel.answering == nil
-            Element.text(texts.question(of: request), .heading)
-            Element.pairs(texts.details(of: request, locale: locale).map { ($0.label, $0.value) })
-            if !request.isVerified { Element.text(texts.requests.notVerified, .warning) }
+        let pending = model.requestModel.requests
+        if !pending.isEmpty {
+            if let outcome = model.requestModel.outcome { Element.text(texts.previous(outcome), .success) }
+            if let count = texts.several(pending.count) { Element.text(count) }
+            if let request = model.requestModel.current {
+                elements(of: request)
+            } else {
+                Element.text(texts.requests.choose)
+                Element.list(
+                    "requests",
+                    rows: pending.map { Element.Row(texts.question(of: $0), detail: texts.summary(of: $0, locale: locale)) },
+                    choose: { model.requestModel.select(pending[$0].id) })
+            }
             Element.space
-            // For each new request, the deny button has the focus, because the user may press Return for something else when the request
-            // appears. Approve has no shortcut key, because the key could apply to another request that has just appeared.
+        }
+    }
+
+    @ScreenBuilder private func elements(of request: PushRequest) -> [Element] {
+        let isEnabled = model.requestModel.answering == nil
+        Element.text(texts.question(of: request), .heading)
+        Element.pairs(texts.details(of: request, locale: locale).map { ($0.label, $0.value) })
+        if !request.isVerified { Element.text(texts.requests.notVerified, .warning) }
+        Element.space
+        // For each new request, the deny button has the focus, because the user may press Return for something else when the request
+        // appears. Approve has no shortcut key, because the key could apply to another request that has just appeared.
+        Element.buttons {
+            Button(texts.requests.deny, id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: isEnabled) {
+                Task { await model.requestModel.deny(request.id) }
+            }
+            Button(texts.requests.notMe, id: "report \(request.id)", key: "s", role: .destructive, isEnabled: isEnabled) {
+                Task { await model.requestModel.deny(request.id, isSuspicious: true) }
+            }
+            if !request.isVerified {
+                Button(texts.requests.check, id: "check \(request.id)", isEnabled: !model.requestModel.isFetching) {
+                    Task { await model.requestModel.fetch() }
+                }
+            } else if request.numbers == nil {
+                approval(texts.requests.approve, id: "approve \(request.id)", role: .prominent, of: request)
+            }
+            if model.requestModel.requests.count > 1 {
+                Button(texts.requests.showAll, id: "list \(request.id)", isEnabled: isEnabled) { model.requestModel.select(nil) }
+            }
+        }
+        if request.isVerified, let numbers = request.numbers {
+            Element.space
+            Element.text(texts.requests.selectNumber)
             Element.buttons {
-                Button(texts.requests.deny, id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: isEnabled) {
-                    Task { await model.requestModel.deny(request.id) }
-                }
-                Button(texts.requests.notMe, id: "report \(request.id)", key: "s", role: .destructive, isEnabled: isEnabled) {
-                    Task { await model.requestModel.deny(request.id, isSuspicious: true) }
-                }
-                if request.numbers == nil {
-                    Button(texts.requests.approve, id: "approve \(request.id)", role: .prominent, isEnabled: isEnabled) {
-                        Task { await model.requestModel.approve(request.id) }
-                    }
-                }
+                for number in numbers { approval(number, id: "number \(number) \(request.id)", of: request, number: number) }
             }
-            if let numbers = request.numbers {
-                Element.space
-                Element.text(texts.requests.selectNumber)
-                Element.buttons {
-                    for number in numbers {
-                        Button(number, id: "number \(number) \(request.id)", isEnabled: isEnabled) {
-                            Task { await model.requestModel.approve(request.id, number: number) }
-                        }
-                    }
-                }
-            }
-            if !isEnabled { Element.progress(texts.requests.sending) }
-            if let more = model.moreRequests { Element.text(more, .dim) }
-            Element.space
+        }
+        if !isEnabled { Element.progress(texts.requests.sending) }
+    }
+
+    /// Returns a button that approves. It is enabled after the user has had the time to read the request.
+    private func approval(
+        _ label: String, id: String, role: Button.Role = .normal, of request: PushRequest, number: String? = nil
+    ) -> Button {
+        Button(label, id: id, role: role, isEnabled: model.requestModel.canApprove) {
+            Task { await model.requestModel.approve(request.id, number: number) }
         }
     }
 
@@ -124,7 +151,7 @@ struct PhoneScreen {
             AccountText.title(of: change), back: Screen.Back(words("Cancel")) { model.cancelChange() }, alert: alert
         ) {
             // The request is shown without its buttons, so that typed keys cannot answer it.
-            if model.requestModel.current != nil { Element.text(AccountText.requestBehindForm, .warning) }
+            if !model.requestModel.requests.isEmpty { Element.text(AccountText.requestBehindForm, .warning) }
             Element.text(AccountText.explanation(of: change), .dim)
             Element.space
             Element.field(words("Username"), id: "username \(id)", text: model.form.userName) { model.form.userName = $0 }

@@ -65,7 +65,7 @@ public final class AuthenticatorViewModel {
     ///   - authenticator: The organization, and the client with which new accounts are enrolled.
     ///   - session: The network session of sign-ins; `nil` for the default session.
     ///   - pin: The PIN prompt of the device.
-    ///   - clock: The clock for sign-ins, for the expiration of requests and for the wait between fetches.
+    ///   - clock: The clock for sign-ins and waits.
     public init(
         device: any DeviceAuthenticatorProtocol, authenticator: DeviceAuthenticatorConfig, session: (any URLSessionProtocol)? = nil,
         pin: PINPrompt = PINPrompt(), clock: any OAuth2Clock = DeviceClock()
@@ -84,8 +84,8 @@ public final class AuthenticatorViewModel {
 
     // MARK: - Messages
 
-    /// The temporary message of the last action; `nil` for none.
-    public var notice: String? { requestModel.outcome.map(texts.message(of:)) ?? done }
+    /// The temporary message of the last action; `nil` for none. While requests are pending, the result of the last answer is above them.
+    public var notice: String? { (requestModel.requests.isEmpty ? requestModel.outcome : nil).map(texts.message(of:)) ?? done }
 
     /// The error message of an alert; `nil` for none.
     public var errorMessage: String? { failure ?? requestModel.problem.map(texts.message(for:)) }
@@ -266,8 +266,8 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// Shows the request whose notification the user tapped: closes open settings and forms, except for a form in progress, which shows the
-    /// request itself.
+    /// Shows the request that the user selected, such as with a tap on its notification: closes open settings and forms, except for a form
+    /// in progress, which shows the request itself.
     public func showSelectedRequest() {
         guard requestModel.selected != nil, progress == nil else { return }
         failure = nil

@@ -19,15 +19,6 @@ extension AuthenticatorViewModel {
         return openAccount.map(Front.account) ?? .home
     }
 
-    /// The number of other pending requests, as a sentence; `nil` for none.
-    public var moreRequests: String? {
-        switch requestModel.requests.count - 1 {
-        case ..<1: nil
-        case 1: words("One more is waiting.")
-        case let count: words("%@ more are waiting.", String(count))
-        }
-    }
-
     /// The reason for the PIN prompt; empty without a prompt.
     public var pinReason: String {
         guard let question = pin.question else { return "" }

@@ -14,7 +14,9 @@ struct ChangeForm: View {
     var body: some View {
         NavigationStack {
             List {
-                if viewModel.requestModel.current != nil { Marked(text: AccountText.requestBehindForm, symbol: "exclamationmark.triangle") }
+                if !viewModel.requestModel.requests.isEmpty {
+                    Marked(text: AccountText.requestBehindForm, symbol: "exclamationmark.triangle")
+                }
                 // The error is not in an alert, because the user corrects the input in this form.
                 if let message = viewModel.errorMessage { Text(message).foregroundStyle(.red) }
                 Section(viewModel.change.map(AccountText.explanation) ?? "") { fields }

@@ -22,7 +22,7 @@ extension View {
             words("Error"),
             isPresented: .presented(viewModel) {
                 // A pending request shows its own problems.
-                $0.errorMessage != nil && $0.requestModel.current == nil && $0.pin.question == nil && isInFront()
+                $0.errorMessage != nil && $0.requestModel.requests.isEmpty && $0.pin.question == nil && isInFront()
             } close: {
                 if isInFront() { $0.clearMessages() }
             }

@@ -7,11 +7,8 @@ extension View {
     /// - Parameter isShown: Whether the user may answer now.
     @ViewBuilder func behindRequests(of viewModel: AuthenticatorViewModel, while isShown: Bool = true) -> some View {
         #if canImport(Darwin)
-        if isShown, viewModel.requestModel.current != nil {
-            VStack {
-                PushRequestView(model: viewModel.requestModel)
-                if let more = viewModel.moreRequests { Text(verbatim: more).font(.footnote) }
-            }
+        if isShown, !viewModel.requestModel.requests.isEmpty {
+            PushRequestView(model: viewModel.requestModel)
         } else {
             self
         }

@@ -19,7 +19,8 @@ struct PhoneTerminalTests {
                   Push authenticator
 
                   Are you trying to sign in to Direct Authentication App?
-                  Account  jane.doe@example.com
+                  Account       jane.doe@example.com
+                  Organization  127.0.0.1
                 …
                 …
                 …
@@ -39,6 +40,24 @@ struct PhoneTerminalTests {
             #expect(try await approved.outcome() == .tokens)
 
             let denied = try await phone.signInElsewhere()
+            try await pane.waitForScreen(
+                """
+                  Push authenticator
+
+                  Previous request: Approved
+                  Open a request to answer it. Deny requests that you did not start.
+                  > Are you trying to sign in to Direct Authentication App?
+                …
+
+                  Accounts
+                    jane.doe@example.com
+                    127.0.0.1
+
+                   [ Add Account a ]   [ Check for Requests c ]
+                ⋮
+                  ↑↓ Choose  Return Open  Tab Move  Ctrl-C Quit
+                """)
+            try await pane.press("Enter")
             try await pane.waitFor(">[ Deny n ]")
             try await pane.press("Enter")
             try await pane.waitFor("Denied")
@@ -90,7 +109,8 @@ struct PhoneTerminalTests {
                   jane.doe@example.com
 
                   Are you trying to sign in to Direct Authentication App?
-                  Account  jane.doe@example.com
+                  Account       jane.doe@example.com
+                  Organization  127.0.0.1
                 …
                 …
                 …
@@ -139,14 +159,15 @@ struct PhoneTerminalTests {
             let (numbers, entrance) = AsyncStream.makeStream(of: String.self)
             let signIn = try await phone.signInElsewhere(numbers: entrance)
             let number = try #require(await numbers.first())
-            let shown = try await pane.waitFor("Select the number that the sign-in shows.")
+            let shown = try await pane.waitFor("Select the number that the sign-in shows.", "[ \(number) ]")
             #expect(!shown.contains("Approve"))
             try await pane.waitForScreen(
                 """
                   Push authenticator
 
                   Are you trying to sign in to Direct Authentication App?
-                  Account  jane.doe@example.com
+                  Account       jane.doe@example.com
+                  Organization  127.0.0.1
                 …
                 …
                 …
@@ -294,7 +315,8 @@ struct PhoneTerminalTests {
                   Remove Account
 
                   Are you trying to sign in to Phone App?
-                  Account  jane.doe@example.com
+                  Account       jane.doe@example.com
+                  Organization  127.0.0.1
                 …
                 …
                 …

@@ -103,15 +103,24 @@ final class PhoneVisit {
     /// Advances the clock by six seconds, so that a client that polls every five seconds polls again.
     func letTimePass() { sandbox.advance(by: 6) }
 
-    /// Fetches pending requests until a request arrives, and returns it.
+    /// Fetches pending requests until one arrives, opens it, and returns it after the user has had the time to read it.
     func request() async throws -> PushRequest {
         let model = model
         try #require(
             await eventually {
                 await model.didBecomeActive()
-                return model.requestModel.current != nil
+                return model.requestModel.requests.count == 1
             })
-        return try #require(model.requestModel.current)
+        return try await read(try #require(model.requestModel.requests.first).id)
+    }
+
+    /// Opens a request if the app does not show it by itself, and returns it after the user has had the time to read it.
+    @discardableResult
+    func read(_ id: PushRequest.ID) async throws -> PushRequest {
+        let requests = model.requestModel
+        if requests.current?.id != id { requests.select(id) }
+        try #require(await sandbox.moveOn(by: 1) { requests.canApprove })
+        return try #require(requests.current)
     }
 
     /// Sends Jane a request without a sign-in (CIBA), as a bank. Returns the request's ID; `nil` if none of her phones accepts the request.

@@ -22,7 +22,8 @@ struct RequestTests {
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
             #expect(texts.question(of: request) == "Are you trying to sign in to Direct Authentication App?" && request.isVerified)
-            #expect(texts.details(of: request).map(\.label) == ["Account", "Place", "System", "Time"] && request.numbers == nil)
+            #expect(
+                texts.details(of: request).map(\.label) == ["Account", "Organization", "Place", "System", "Time"] && request.numbers == nil)
             await model.requestModel.approve(request.id)
             #expect(
                 model.requestModel.requests.isEmpty && model.notice == "Approved" && model.errorMessage == nil
@@ -127,7 +128,8 @@ struct RequestTests {
             let request = try await visit.request()
             #expect(texts.question(of: request) == "Bank asks for your approval" && request.isBackchannel)
             let details = texts.details(of: request)
-            #expect(details.map(\.label) == ["Account", "Message", "Place", "System", "Time"] && details[1].value == "Pay 10 euros")
+            #expect(details.map(\.label) == ["Account", "Organization", "Message", "Place", "System", "Time"])
+            #expect(details[1].value == sandbox.origin.host() && details[2].value == "Pay 10 euros")
             await visit.model.requestModel.approve(request.id)
             #expect(visit.model.notice == "Approved" && visit.model.requestModel.requests.isEmpty)
             #expect(try await visit.bankHasTokens(asked))
@@ -177,7 +179,7 @@ struct RequestTests {
             let listening = Task { await model.listen() }
             let signIn = try await visit.signInElsewhere()
             #expect(await eventually { !model.requestModel.requests.isEmpty })
-            await model.requestModel.approve(try #require(model.requestModel.current).id)
+            await model.requestModel.approve(try await visit.read(try #require(model.requestModel.requests.first).id).id)
             #expect(try await signIn.outcome() == .tokens)
             listening.cancel()
             await listening.value

@@ -54,7 +54,7 @@ struct TerminalPhone {
 
     /// Approves the visible request, whose first button has the focus.
     func approve(_ pane: Pane) async throws {
-        try await pane.waitFor(">[ Deny n ]")
+        try await pane.waitFor(">[ Deny n ]", "[ Approve ]")
         try await pane.press("Tab", "Tab")
         try await pane.waitFor(">[ Approve ]")
         try await pane.press("Enter")

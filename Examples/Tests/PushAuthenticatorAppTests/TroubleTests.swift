@@ -66,7 +66,7 @@ struct TroubleTests {
             await model.retrieve()
             #expect(sandbox.pendingFaults.isEmpty && model.requestModel.requests == requests && model.errorMessage?.isEmpty == false)
             for request in requests {
-                await model.requestModel.approve(request.id)
+                await model.requestModel.approve(try await visit.read(request.id).id)
                 #expect(model.errorMessage == nil)
             }
             for signIn in signIns { #expect(try await signIn.outcome() == .tokens) }

@@ -192,6 +192,16 @@ extension SignInTexts {
         ].compactMap(\.self)
     }
 
+    /// Returns the details that distinguish a request in a list, the most important first, in one line.
+    /// - Parameters:
+    ///   - locale: The language of the time.
+    ///   - timeZone: The time zone of the time.
+    public func summary(of request: PushRequest, locale: Locale = .current, timeZone: TimeZone = .current) -> String {
+        let format = Date.FormatStyle(date: .omitted, time: .shortened, locale: locale, timeZone: timeZone)
+        return [request.userName, request.organization, request.place, request.time.formatted(format)].compactMap(\.self)
+            .joined(separator: " · ")
+    }
+
     /// Returns the text of an answered request.
     public func message(of outcome: PushRequestOutcome) -> String {
         switch outcome {
@@ -203,10 +213,10 @@ extension SignInTexts {
     }
 
     /// Returns the text of the last answer while another request is pending.
-    func previous(_ outcome: PushRequestOutcome) -> String { requests.previous.replacing("%@", with: message(of: outcome)) }
+    public func previous(_ outcome: PushRequestOutcome) -> String { requests.previous.replacing("%@", with: message(of: outcome)) }
 
     /// Returns the text for several pending requests; `nil` for fewer than two.
-    func several(_ count: Int) -> String? { count < 2 ? nil : requests.several.replacing("%@", with: String(count)) }
+    public func several(_ count: Int) -> String? { count < 2 ? nil : requests.several.replacing("%@", with: String(count)) }
 
     /// Returns the message of a problem with a request.
     public func message(for problem: PushRequestProblem) -> String {

@@ -71,7 +71,7 @@ private struct RequestList: View {
                 } label: {
                     VStack(alignment: .leading, spacing: 4) {
                         Text(verbatim: texts.question(of: request)).bold()
-                        Text(verbatim: facts(of: request)).font(.callout)
+                        Text(verbatim: texts.summary(of: request)).font(.callout)
                     }
                     .frame(maxWidth: .infinity, alignment: .leading)
                 }
@@ -79,11 +79,6 @@ private struct RequestList: View {
                 .disabled(model.answering != nil)
             }
         }
-    }
-
-    private func facts(of request: PushRequest) -> String {
-        [request.userName, request.organization, request.place, request.time.formatted(date: .omitted, time: .shortened)]
-            .compactMap(\.self).joined(separator: " · ")
     }
 }
 
