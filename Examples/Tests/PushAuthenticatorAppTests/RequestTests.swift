@@ -43,7 +43,7 @@ struct RequestTests {
             let request = try await visit.request()
             let wrong = try #require(request.numbers?.first { $0 != number })
             await visit.model.requestModel.approve(request.id, number: wrong)
-            #expect(visit.model.requestModel.requests.isEmpty)
+            #expect(visit.model.requestModel.requests.isEmpty && visit.model.errorMessage == "This request is no longer pending.")
             #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }

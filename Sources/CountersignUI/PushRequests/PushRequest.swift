@@ -1,6 +1,10 @@
 internal import DeviceAuthenticator
 public import Foundation
 
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
 /// A pending request for the user's approval. The details are those that the organization has signed.
 public struct PushRequest: Sendable, Equatable, Identifiable {
     /// The id of a request, which is the same in a push and in a fetched request. Organizations choose the ids of their requests, so the id
@@ -117,7 +121,8 @@ public struct PushRequestProblem: Sendable, Equatable {
         self.underlying = underlying
     }
 
-    init(_ error: any Error) {
+    /// - Parameter hasNumber: Whether the user picked a number. The server ends a request after a wrong number, and states no reason.
+    init(_ error: any Error, hasNumber: Bool = false) {
         let code: Code =
             switch (error as? DeviceAuthenticatorError)?.reason {
             case .expired, .alreadyAnswered, .cancelled, .notFound: .over
@@ -126,10 +131,17 @@ public struct PushRequestProblem: Sendable, Equatable {
             case .untrustedChallenge: .untrusted
             case .enrollmentGone, .enrollmentSuspended, .enrollmentUnknown, .keyMissing: .accountUnusable
             case .network: .offline
+            case .other where hasNumber && Self.isRejected(error): .over
             case nil where error is SecurityError: .untrusted
             default: .failed
             }
         self.init(code, underlying: error)
+    }
+
+    /// Whether the server rejected the content of an answer.
+    private static func isRejected(_ error: any Error) -> Bool {
+        guard case .serverAPIError(let result, _)? = error as? DeviceAuthenticatorError else { return false }
+        return result.response?.statusCode == 400
     }
 
     /// Whether the request is over. After any other error, the user can answer it again.

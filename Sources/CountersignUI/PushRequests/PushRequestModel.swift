@@ -117,7 +117,7 @@ public final class PushRequestModel {
         challenges = challenges.filter { id, _ in !known.contains(id) || listed[id] != nil || unasked.contains(id.enrollmentID) }
         // A request that was answered meanwhile is not pending any more.
         for (id, challenge) in listed where !known.contains(id) || challenges[id] != nil { challenges[id] = challenge }
-        if reportsProblem { problem = failure.map(PushRequestProblem.init) }
+        if reportsProblem { problem = failure.map { PushRequestProblem($0) } }
         update()
     }
 
@@ -190,7 +190,9 @@ public final class PushRequestModel {
 
     private func verify(_ challenge: PushChallenge) async {
         problem = nil
-        do { try await challenge.verify() } catch is CancellationError {} catch { fail(error, PushRequest.ID(challenge)) }
+        do { try await challenge.verify() } catch is CancellationError {} catch {
+            fail(PushRequestProblem(error), PushRequest.ID(challenge))
+        }
         update()
     }
 
@@ -225,12 +227,11 @@ public final class PushRequestModel {
             self.outcome = outcome == .approved && isUnverified.withLock { $0 } ? .approvedUnverified : outcome
         } catch is CancellationError {
         } catch {
-            fail(error, id)
+            fail(PushRequestProblem(error, hasNumber: number != nil), id)
         }
     }
 
-    private func fail(_ error: any Error, _ id: PushRequest.ID) {
-        let problem = PushRequestProblem(error)
+    private func fail(_ problem: PushRequestProblem, _ id: PushRequest.ID) {
         self.problem = problem
         if problem.endsRequest { finish(id) }
     }

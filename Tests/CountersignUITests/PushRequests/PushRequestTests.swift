@@ -59,6 +59,35 @@ struct PushRequestTests {
         }
     }
 
+    @Test("An approval with a wrong number ends the request and the wait of the sign-in")
+    func wrongNumber() async throws {
+        try await PhoneVisit.play(organization: Self.withNumbers) { visit in
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            #expect(await eventually { signIn.session.step.number != nil })
+            let wrong = try #require(request.numbers?.first { $0 != signIn.session.step.number })
+            await visit.model.approve(request.id, number: wrong)
+            #expect(visit.model.requests.isEmpty && visit.model.problem?.code == .over && visit.model.outcome == nil)
+            #expect(await visit.end(signIn).problem?.code == .denied)
+        }
+    }
+
+    @Test("A failure of the server during an approval with a number keeps the request")
+    func failureWithNumber() async throws {
+        try await PhoneVisit.play(organization: Self.withNumbers) { visit in
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            #expect(await eventually { signIn.session.step.number != nil })
+            visit.sandbox.inject(Fault(.status(500), at: "verify", count: 10))
+            await visit.model.approve(request.id, number: signIn.session.step.number)
+            #expect(visit.model.requests.map(\.id) == [request.id] && visit.model.problem?.code == .failed)
+            visit.sandbox.clearFaults()
+            await visit.model.approve(request.id, number: signIn.session.step.number)
+            #expect(visit.model.outcome == .approved)
+            #expect(await visit.end(signIn).isSignedIn)
+        }
+    }
+
     @Test("If user verification is required, a wrong PIN and a cancelled verification approve nothing", arguments: ["9999", nil])
     func notVerified(pin: String?) async throws {
         try await PhoneVisit.play(organization: Self.withVerification, verifiesUser: true) { visit in
