@@ -1,7 +1,7 @@
 import AuthFoundation
 import Testing
 
-/// An error of a client module with what it was made of.
+/// An error of a client module, and the values that it contains.
 struct ErrorSample: Sendable, CustomTestStringConvertible {
     /// A value that no text may contain. The samples put it where an error can carry a secret.
     static let secret = "planted-secret"

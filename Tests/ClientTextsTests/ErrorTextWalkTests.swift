@@ -5,7 +5,7 @@ import Testing
 @Suite("Error texts of the client modules")
 struct ErrorTextWalkTests {
     @Test(
-        "Each error has a text for the user in English and German, without codes, names of types and terms of protocols",
+        "Each error has a text for the user in English and German, without codes, type names and protocol terms",
         arguments: ErrorSample.all)
     func texts(sample: ErrorSample) {
         #expect(TextRules.problems(in: sample.error.userText) == [])
@@ -23,7 +23,7 @@ struct ErrorTextWalkTests {
     }
 
     @Test(
-        "The technical description of each error is in English in any language, and has the code, the status and the IDs of the error",
+        "The technical description of each error is always in English, and has the code, the status and the IDs of the error",
         arguments: ErrorSample.all)
     func technicalDescriptions(sample: ErrorSample) {
         let text = TextLanguage.$ofTask.withValue(.german) { sample.error.debugDescription }
@@ -39,7 +39,7 @@ struct ErrorTextWalkTests {
         }
     }
 
-    @Test("Each published error, case, code and reason of a client module is checked", arguments: PublishedErrors.modules)
+    @Test("These tests cover each published error, case, code and reason of a client module", arguments: PublishedErrors.modules)
     func complete(module: String) throws {
         let published = Set(try PublishedErrors.names(of: module))
         #expect(!published.isEmpty)
@@ -48,7 +48,7 @@ struct ErrorTextWalkTests {
 
     // MARK: - Codes of the server
 
-    @Test("Each error code of the server's API has a text for the user, and so has each status")
+    @Test("Each error code of the server's API and each HTTP status has a text for the user")
     func apiCodes() {
         for number in 1...250 {
             let code = "E" + String(repeating: "0", count: 7 - "\(number)".count) + "\(number)"
@@ -82,7 +82,7 @@ struct ErrorTextWalkTests {
     // MARK: - The rules
 
     @Test(
-        "The rules for texts reject codes, terms of protocols, names of types and unfinished sentences",
+        "The rules for texts reject codes, protocol terms, type names and unfinished sentences",
         arguments: [
             "", "no capital.", "No end mark", "The token is wrong.", "Tokens are wrong.", "Failed with E0000004.",
             "The error invalid_grant.",

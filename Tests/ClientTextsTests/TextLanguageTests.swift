@@ -19,7 +19,7 @@ struct TextLanguageTests {
     }
 
     @Test(
-        "The language is the first of the app's that has texts, and English if none has",
+        "The language is the first of the app's languages that has texts, and English if none has",
         arguments: [(["de-AT", "en"], TextLanguage.german), (["fr", "de"], .german), (["den"], .english), ([], .english)])
     func tags(tags: [String], expected: TextLanguage) {
         #expect(TextLanguage.best(of: tags) == expected)

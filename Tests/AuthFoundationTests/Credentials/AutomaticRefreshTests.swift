@@ -152,7 +152,7 @@ struct AutomaticRefreshTests {
     }
 
     @Test(
-        "While the credential is locked, automatic refresh waits without a timer, and continues after the unlock", .timeLimit(.minutes(1)))
+        "While the credential is locked, automatic refresh sets no timer, and after the unlock it continues", .timeLimit(.minutes(1)))
     func pausesWhileLocked() async throws {
         session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh-\(count + 2)") }
         try await with {

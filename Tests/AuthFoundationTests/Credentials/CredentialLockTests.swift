@@ -29,7 +29,7 @@ struct CredentialLockTests {
         request = URLRequest(url: try url("https://api.example.com/messages"))
     }
 
-    /// Runs a test with a stored session, whose Keychain item asks the user or not.
+    /// Runs a test with a stored session, whose Keychain item can require the user's authentication.
     private func with(
         asksUser: Bool = false, flags: UInt = 1, _ policy: Credential.LockPolicy? = nil,
         _ body: (Credential, KeychainTokenStorage) async throws -> Void
@@ -56,7 +56,7 @@ struct CredentialLockTests {
         return text + "\(credential.token.json)" + credential.token.accessToken + (credential.token.refreshToken ?? "")
     }
 
-    @Test("A locked credential contains no access and refresh token, authorizes nothing, refreshes nothing, and says who is signed in")
+    @Test("A locked credential contains no access or refresh token, authorizes no request, does not refresh, and keeps the ID token")
     func locked() async throws {
         try await with { credential, _ in
             #expect(memory(of: credential).contains("refresh-1"))
@@ -76,7 +76,7 @@ struct CredentialLockTests {
         }
     }
 
-    @Test("Unlocking verifies the user with the given text, and makes the tokens usable again")
+    @Test("Unlocking verifies the user with the prompt of the policy, and makes the tokens usable again")
     func unlocks() async throws {
         try await with(.init(prompt: "See your messages")) { credential, _ in
             credential.lock()
@@ -101,7 +101,9 @@ struct CredentialLockTests {
         }
     }
 
-    @Test("If the stored token has access control, the system asks the user once to unlock it, and a cancelled prompt leaves it locked")
+    @Test(
+        "If the stored token has access control, the system asks the user once, and a cancelled prompt leaves the credential locked"
+    )
     func accessControl() async throws {
         try await with(asksUser: true) { credential, _ in
             let before = device.prompts.count
@@ -195,7 +197,7 @@ struct CredentialLockTests {
         }
     }
 
-    @Test("Work in the background gets no token after the limit, and with the limit 0 none at all", arguments: [0.0, 60])
+    @Test("After the limit, work in the background gets no token, and with the limit 0 it never gets one", arguments: [0.0, 60])
     func inBackground(limit: Double) async throws {
         try await with(.init(backgroundLimit: limit)) { credential, _ in
             background.enter()
@@ -207,7 +209,7 @@ struct CredentialLockTests {
     }
 
     @Test(
-        "A policy with an infinite limit never locks the credential, and one without a number or below 0 locks it in the background",
+        "A policy with an infinite limit never locks the credential, and a limit of NaN or below 0 locks it in the background",
         arguments: [(Double.infinity, false), (1e30, false), (.nan, true), (-.infinity, true)])
     func unusualLimits(_ limit: Double, _ isLocked: Bool) async throws {
         try await with { credential, _ in
@@ -221,7 +223,7 @@ struct CredentialLockTests {
         }
     }
 
-    @Test("Times in the background are not added, and without a policy no time locks the credential")
+    @Test("Several short times in the background do not lock the credential, and without a policy no time locks it")
     func separateTimes() async throws {
         try await with(.init(backgroundLimit: 60)) { credential, _ in
             for _ in 0..<3 {
@@ -239,7 +241,7 @@ struct CredentialLockTests {
         }
     }
 
-    @Test("An unlock that began before the app entered the background does not unlock")
+    @Test("An unlock that began before the app entered the background does not unlock the credential")
     func unlockAcrossBackground() async throws {
         try await with(.init(backgroundLimit: 0)) { credential, _ in
             credential.lock()
@@ -294,7 +296,7 @@ struct CredentialLockTests {
         }
     }
 
-    @Test("A locked credential fetches no profile and looks up no token, and keeps no profile that arrives after the lock")
+    @Test("A locked credential fetches no profile and introspects no token, and keeps no profile that arrives after the lock")
     func profile() async throws {
         try await with { credential, _ in
             issuer.on("/v1/userinfo") { _, _ in

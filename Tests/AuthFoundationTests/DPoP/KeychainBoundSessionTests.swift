@@ -25,7 +25,7 @@ extension KeychainDPoPKeyStorageTests {
         return bound
     }
 
-    @Test("While the device is locked, a refresh of a bound session throws, and the session goes on with its key after the unlock")
+    @Test("While the device is locked, a refresh of a bound session throws, and after the unlock the session continues with its key")
     func lockedRefresh() async throws {
         let bound = try bound(storage())
         let token = try await bound.signIn()
@@ -72,7 +72,7 @@ extension KeychainDPoPKeyStorageTests {
         }
     }
 
-    @Test("If the Secure Enclave fails for a time, a bound session does not end, and a sign-in fails without replacing the key")
+    @Test("If the Secure Enclave fails temporarily, a bound session does not end, and a sign-in fails without replacing the key")
     func failingEnclaveRefresh() async throws {
         let bound = try bound(storage())
         let token = try await bound.signIn()
@@ -137,7 +137,7 @@ extension KeychainDPoPKeyStorageTests {
         _ = try await bound.restarted(keys: storage(["app", "shared"])).refresh(token)
     }
 
-    @Test("If the key of a refreshed session cannot be copied, the new token is stored all the same, and the failure is reported")
+    @Test("If the key of a refreshed session cannot be copied, the new token is still stored, and the failure is reported")
     func unsharedRefresh() async throws {
         let bound = try bound(storage(["extension", "shared"]))
         let token = try await bound.client.refresh(.fixture())

@@ -48,7 +48,7 @@ struct KeychainDPoPKeyStorageTests {
         #expect(try storage().key(named: "a") == nil && storage().key(named: "b") != nil)
     }
 
-    @Test("Before the first unlock of the device, DPoP keys are locked and not missing, and no key is created or removed")
+    @Test("Before the first unlock of the device, DPoP keys are reported as locked and not as missing, and no key is created or removed")
     func locked() throws {
         let key = try storage().keyMakingOne(named: "a")
         device.lock = .beforeFirstUnlock
@@ -90,14 +90,14 @@ struct KeychainDPoPKeyStorageTests {
         #expect(try storage().keyMakingOne(named: "a").thumbprint == key.thumbprint)
     }
 
-    @Test("After one failed signature, a DPoP key that works again is neither lost nor replaced, also if the trial of the enclave fails")
+    @Test("After one failed signature, a DPoP key that works again is neither lost nor replaced, even if the enclave's test key fails too")
     func busyEnclave() throws {
         let key = try storage().keyMakingOne(named: "a")
         enclave.failNext()
         #expect(try signs(key))
         enclave.failNext()
         #expect(try storage().keyMakingOne(named: "a").thumbprint == key.thumbprint)
-        // The second failure is that of the trial with a new key.
+        // The second failure is that of the new key that tests the enclave.
         enclave.failNext(2)
         #expect(throws: EnclaveDouble.Failure.self) { try storage().keyMakingOne(named: "a") }
         #expect(try storage().keyMakingOne(named: "a").thumbprint == key.thumbprint)
@@ -187,7 +187,7 @@ struct KeychainDPoPKeyStorageTests {
         #expect(device.groups(of: KeychainDPoPKeyItem.service) == ["app"])
     }
 
-    @Test("Copying a DPoP key to an access group keeps the group's other keys, and copies once")
+    @Test("Copying a DPoP key to an access group keeps the group's other keys, and a second copy changes nothing")
     func share() throws {
         let other = try storage(["extension", "shared"], accessGroup: "shared").keyMakingOne(named: "a")
         let key = try storage(["app"]).keyMakingOne(named: "a")

@@ -119,7 +119,7 @@ struct JSONTests {
         #expect(json["groups"] == ["c", "d"])
     }
 
-    @Test("Writing by a subscript turns another JSON value into an object or array, and removing changes nothing")
+    @Test("Writing by a subscript turns a JSON value of another type into an object or array, and removing from it changes nothing")
     func subscriptsOfOtherValues() {
         var value: JSON.Value = "x"
         value["a"] = nil
@@ -132,7 +132,7 @@ struct JSONTests {
         #expect(value == [2])
     }
 
-    @Test("Adding JSON merges objects at each level and joins arrays, and otherwise the right value wins")
+    @Test("Adding JSON merges objects at each level and joins arrays, and otherwise the result is the right value")
     func merging() {
         let left: JSON = ["a": 1, "list": [1], "nested": ["x": 1, "y": 2], "kept": true]
         let right: JSON = ["a": "new", "list": [2, 3], "nested": ["y": nil, "z": 3]]

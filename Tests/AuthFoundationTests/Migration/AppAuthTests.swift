@@ -43,14 +43,14 @@ struct AppAuthTests {
         }
     }
 
-    @Test("The refresh token of the state is newer than that of the last response")
+    @Test("The refresh token of the state is imported, because that of the last response is older")
     func refreshed() async throws {
         let token = try await fixture.imported(.refreshed)
         #expect(token.refreshToken == "refresh-2" && token.idToken == nil)
     }
 
     @Test(
-        "A state is read that is a member of an object of the app, has no token response, or has no authorization response",
+        "A state is imported if it is a member of an object of the app, or lacks the token response or the authorization response",
         arguments: [(AppAuthArchive.inApp, true), (.implicit, false), (.tokenOnly, true)])
     func shapes(archive: AppAuthArchive, hasRefreshToken: Bool) async throws {
         let token = try await fixture.imported(archive)
@@ -60,13 +60,13 @@ struct AppAuthTests {
     }
 
     @Test(
-        "The issuer is written as in the ID token, and without a stored issuer, the ID token or the discovery document names it",
+        "The issuer is imported as the ID token writes it, even if only the ID token or the discovery document names it",
         arguments: [AppAuthArchive.issuerInIDToken, .issuerInDiscovery, .issuerInKeyedDiscovery, .issuerWithSlash])
     func issuers(archive: AppAuthArchive) async throws {
         #expect(try await fixture.imported(archive).context.configuration.issuerURL.absoluteString == MigrationFixture.issuer)
     }
 
-    @Test("Without any issuer in the archive, the app must name it")
+    @Test("If an archive names no issuer, its session is imported only if the app names the issuer")
     func noIssuer() async throws {
         let token = try await fixture.imported(.noIssuer, Expectation(issuer: MigrationFixture.issuerURL()))
         #expect(token.context.configuration.issuerURL.absoluteString == MigrationFixture.issuer)
@@ -74,7 +74,7 @@ struct AppAuthTests {
     }
 
     @Test(
-        "A token that must be refreshed, has no expiry time or is missing is refreshed at its first use",
+        "A token that must be refreshed, has no expiry time or is missing is imported without a remaining lifetime and without a request",
         arguments: [(AppAuthArchive.needsRefresh, "access-1"), (.noExpiry, "access-1"), (.noAccessToken, "")])
     func refreshesFirst(archive: AppAuthArchive, access: String) async throws {
         let token = try await fixture.imported(archive)
@@ -90,7 +90,7 @@ struct AppAuthTests {
     }
 
     @Test(
-        "A session is skipped if its state is broken, its tokens are unusable, or its client or issuer is not that of the ID token",
+        "A session is skipped if it has ended, its values are missing or unusable, or its ID token names another client or issuer",
         arguments: [
             (RefusedArchive.failed, Migration.SkipReason.Code.ended), (.otherIssuer, .otherIssuer), (.otherClient, .otherClient),
             (.insecure, .insecureIssuer), (.malformedIDToken, .invalidToken), (.malformedAccessToken, .invalidToken), (.expired, .expired),
@@ -100,7 +100,7 @@ struct AppAuthTests {
         #expect(try await outcome(archive.data) == .skipped(Migration.SkipReason(code, "")))
     }
 
-    @Test("A session of another client or issuer than the app named is skipped, and a trailing slash makes no other issuer")
+    @Test("A session of another client or issuer than the app named is skipped, and a trailing slash of the issuer makes no difference")
     func expectations() async throws {
         let data = AppAuthArchive.complete.data
         #expect(try await outcome(data, Expectation(clientId: "other")) == .skipped(Migration.SkipReason(.otherClient, "")))
@@ -110,7 +110,7 @@ struct AppAuthTests {
         #expect(try await outcome(data, Expectation(issuer: slash, clientId: MigrationFixture.client)) == .imported)
     }
 
-    @Test("The redirect URIs that the app names replace the stored ones, and a client id that the archive lacks is that of the app")
+    @Test("The redirect URIs that the app names replace the stored ones, and its client id is used if the archive has none")
     func named() async throws {
         let expected = try Expectation(redirectUri: url("com.example.new:/a"), logoutRedirectUri: url("com.example.new:/b"))
         let configuration = try await fixture.imported(.complete, expected).context.configuration

@@ -75,7 +75,7 @@ struct Auth0Tests {
     }
 
     @Test(
-        "A session that has reached the end that Auth0.swift noted is skipped",
+        "A session is skipped if the end time that Auth0.swift stored has passed",
         arguments: [("1799999999", false), ("1800000000", false), ("1800000001", true), ("no number", true)])
     func ceiling(end: String, isImported: Bool) async throws {
         fixture.put(Data(end.utf8), account: "credentials_session_expiry", service: Self.service, .afterFirstUnlock)
@@ -83,7 +83,7 @@ struct Auth0Tests {
         #expect(try await outcome(.complete) == expected)
     }
 
-    @Test("If the end of the session cannot be read, the session stays for the next run")
+    @Test("If the end time of a session cannot be read, the session is not imported, and the next run tries again")
     func unreadableCeiling() async throws {
         put(.complete)
         fixture.put(
@@ -95,7 +95,7 @@ struct Auth0Tests {
         }
     }
 
-    @Test("A session that the app protected with biometrics is imported only with the user, and stays protected")
+    @Test("A session that the app protected with biometrics is imported only with the user's authentication, and stays protected")
     func biometrics() async throws {
         put(.complete)
         try await fixture.run {
@@ -113,7 +113,7 @@ struct Auth0Tests {
         }
     }
 
-    @Test("The public initializer accepts a domain and an issuer, and refuses what is neither")
+    @Test("The public initializer accepts a domain or an issuer, and refuses any other text")
     func domains() throws {
         for domain in ["example.eu.auth0.com", "https://example.eu.auth0.com/", "http://localhost:3000"] {
             #expect(throws: Never.self) { try Migration.Auth0(domain: domain, clientId: "auth0-client") }

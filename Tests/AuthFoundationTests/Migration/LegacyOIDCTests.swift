@@ -46,7 +46,7 @@ struct LegacyOIDCTests {
     }
 
     @Test(
-        "A session of OktaAuth is imported with the settings that are stored beside it, in whichever service it is",
+        "A session of OktaAuth is imported with the settings that are stored beside it, whatever its Keychain service is",
         arguments: ["", "vinculum"])
     func oktaAuth(service: String) async throws {
         fixture.put(OktaOIDCArchive.oktaAuth.data, account: "OktaAuthStateTokenManager", service: service)
@@ -61,7 +61,7 @@ struct LegacyOIDCTests {
 
     // MARK: - Accounts
 
-    @Test("The accounts of each version are those of the client, and other accounts are not read")
+    @Test("The client's accounts of each SDK version are read, and other accounts are not")
     func accounts() async throws {
         let shortened = { (text: String) in String(text.prefix(20) + text.suffix(20)) }
         // The issuers have the three possible lengths of the base64 form.
@@ -81,7 +81,7 @@ struct LegacyOIDCTests {
         }
     }
 
-    @Test("Without a client id, the accounts with a client id of Okta's form are read")
+    @Test("Without a client id, the migration reads the accounts that contain a client id of Okta's form")
     func anyClient() async throws {
         let shortened = String(base64().prefix(20) + base64().suffix(20))
         let own = [MigrationFixture.client, "0oa9Zyxwvutsrqponmlk", base64(), shortened, "OktaAuthStateTokenManager"]
@@ -93,7 +93,7 @@ struct LegacyOIDCTests {
         try await fixture.run { #expect(fixture.legacyOIDC(nil).dryRun().items.map(\.name).sorted() == own.sorted()) }
     }
 
-    @Test("A client id of another form is found by its name")
+    @Test("A session whose client id has another form is imported if the app names the client id")
     func namedClient() async throws {
         fixture.put(OktaOIDCArchive.namedClient.data, account: "my-app")
         try await fixture.run {
@@ -111,7 +111,7 @@ struct LegacyOIDCTests {
         }
     }
 
-    @Test("An archive of AppAuth is no archive of okta-oidc-ios")
+    @Test("An archive of AppAuth is skipped as unreadable where okta-oidc-ios stores its sessions")
     func otherArchive() async throws {
         fixture.put(AppAuthArchive.complete.data)
         try await fixture.run { #expect(fixture.legacyOIDC().migrateSessions().items.map(\.outcome) == [.skipped(.unreadable)]) }

@@ -73,7 +73,7 @@ struct MigrationDuplicateTests {
         }
     }
 
-    @Test("After the app had gone back to the other SDK, the later session takes the place of the one that was imported before")
+    @Test("After the app went back to the other SDK, the next migration replaces the imported session with the later one")
     func wentBack() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -113,7 +113,7 @@ struct MigrationDuplicateTests {
 
     // MARK: - Places that other programs can write
 
-    @Test("A later session that the app did not import before does not take the place of the app's own session")
+    @Test("A later session whose place no run has imported from does not replace the app's own session")
     func unknownPlace() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -124,7 +124,7 @@ struct MigrationDuplicateTests {
         }
     }
 
-    @Test("A forged later session in a Keychain that other programs can write neither replaces nor beats the session of the app")
+    @Test("A forged later session in a Keychain that other programs can write is a duplicate of the app's session and never replaces it")
     func forgedDuplicate() async throws {
         let open = fixture.openKeychain(OktaOIDCArchive.later.data)
         fixture.put(OktaOIDCArchive.current.data)
@@ -139,7 +139,7 @@ struct MigrationDuplicateTests {
         }
     }
 
-    @Test("A place that other programs can write does not replace the session that was imported from it")
+    @Test("A later session in a place that other programs can write does not replace the session that was imported from there")
     func forgedReplacement() async throws {
         let open = fixture.openKeychain(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -166,7 +166,7 @@ struct MigrationDuplicateTests {
         }
     }
 
-    @Test("A session takes the place of an earlier one only if this makes it readable for no more apps and no more devices")
+    @Test("A session replaces an earlier one only if no more apps and no more devices can read it afterwards")
     func replacement() async throws {
         for (options, original, group, expected) in [
             (KeychainOptions(), Keychain.Accessibility.unlockedThisDeviceOnly, "app", Keychain.Accessibility.unlockedThisDeviceOnly),
@@ -210,7 +210,7 @@ struct MigrationDuplicateTests {
         }
     }
 
-    @Test("A session whose id is taken by another user's session gets an id of its own, which is the same in each run")
+    @Test("A session whose id another user's session has gets an id of its own, which is the same in each run")
     func takenID() async throws {
         fixture.put(OktaOIDCArchive.otherUser.data)
         try await fixture.run {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthFoundation
 
-/// A device whose Keychain has the entries of other SDKs, and an app that has just moved to this package.
+/// A device whose Keychain has the entries of other SDKs, and an app that has just replaced its SDK with this package.
 struct MigrationFixture {
     static let client = "0oa1Abcdefghijklmnop"
     static let issuer = "https://id.example.com/oauth2/default"

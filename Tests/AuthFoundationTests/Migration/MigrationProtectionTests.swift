@@ -13,7 +13,7 @@ struct MigrationProtectionTests {
     private var entry: KeychainRecord? { fixture.device.records(of: MigrationFixture.tokens).first }
 
     @Test(
-        "The new entry has the accessibility of the original; what was always readable is readable after the first unlock",
+        "The new entry has the accessibility of the original, except that an always readable entry becomes readable after the first unlock",
         arguments: Keychain.Accessibility.allCases)
     func accessibility(original: Keychain.Accessibility) async throws {
         fixture.put(OktaOIDCArchive.current.data, original)
@@ -38,13 +38,13 @@ struct MigrationProtectionTests {
         }
     }
 
-    @Test("A session whose attributes tell that it requires the user is imported only with an authentication, and stays protected")
+    @Test("A session whose attributes require the user's authentication is imported only with it, and stays protected")
     func accessControl() async throws {
         fixture.put(OktaOIDCArchive.current.data, .whenPasswordSetThisDeviceOnly, accessControl: .flags(8))
         try await checkProtected(.whenPasswordSetThisDeviceOnly)
     }
 
-    @Test("A session whose attributes do not tell that it requires the user is recognized without a prompt, and stays protected")
+    @Test("A session that requires the user's authentication without such attributes is recognized without a prompt, and stays protected")
     func hiddenAccessControl() async throws {
         fixture.put(OktaOIDCArchive.current.data, accessControl: .flags(8))
         fixture.keychain.hidesAccessControl.exchange(true)
@@ -100,7 +100,7 @@ struct MigrationProtectionTests {
         return options.isSynchronizable(isPermitted: true)
     }
 
-    @Test("A session is synchronized only if its original was, the app permits it, and it requires no user")
+    @Test("A session is synchronized only if its original was, the app permits it, and it has no access control")
     func synchronization() async throws {
         #expect(isSynchronized(true) == true && isSynchronized(false) == false && isSynchronized(true, accessControl: .flags(1)) == false)
         #expect(!KeychainOptions.unsynchronized.isSynchronizable(isPermitted: true))
@@ -166,7 +166,7 @@ struct MigrationProtectionTests {
         }
     }
 
-    @Test("A reason contains of a stored client id or issuer at most 100 characters, in one line")
+    @Test("A reason contains at most 100 characters of a stored client id or issuer, in one line")
     func longValues() throws {
         var draft = SessionDraft()
         draft.accessToken = "access-1"

@@ -98,7 +98,7 @@ struct MigrationRulesTests {
         }
     }
 
-    @Test("A run that ended between the new entry and its note is completed by the next run, without a second credential")
+    @Test("If a run ends between the new entry and its note, the next run writes the note and adds no second credential")
     func interrupted() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -116,7 +116,7 @@ struct MigrationRulesTests {
 
     // MARK: - Repeated runs
 
-    @Test("A second run imports nothing, and a session does not come back after the user signed out")
+    @Test("A second run imports nothing, even after the user signed out")
     func signedOut() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -131,7 +131,7 @@ struct MigrationRulesTests {
         }
     }
 
-    @Test("The same session in a changed entry does not come back either, as after the restore of a backup")
+    @Test("After a sign-out, the same session in a changed entry, such as after the restore of a backup, is not imported again")
     func restoredBackup() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -190,7 +190,7 @@ struct MigrationRulesTests {
     }
 
     @Test(
-        "On a device that was restored from another one's backup, the original stays, because the session was not removed by the user",
+        "On a device that was restored from another one's backup, the original stays, because the user did not remove the session",
         arguments: [Migration.Originals.removeAfterImport, .removeAfterRefresh])
     func otherDevice(originals: Migration.Originals) async throws {
         let data = AppAuthArchive.complete.data
@@ -224,7 +224,8 @@ struct MigrationRulesTests {
         }
     }
 
-    @Test("Before the first unlock nothing is concluded: the run throws, and the next one imports the session")
+    @Test(
+        "While the device is locked, a run throws or reports the lock and removes nothing, and after the unlock a run imports the session")
     func locked() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -243,7 +244,7 @@ struct MigrationRulesTests {
         }
     }
 
-    @Test("If the device is locked during a run, the session is not taken for one that requires the user")
+    @Test("If the device is locked during a run, the session is reported as locked and not as protected")
     func lockedDuringRun() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -254,7 +255,7 @@ struct MigrationRulesTests {
         }
     }
 
-    @Test("A session that disappears during a run is not reported, and a Keychain that the program may not use has no sessions")
+    @Test("A session that disappears during a run is not reported, nor are the sessions of a Keychain that the program may not use")
     func gone() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -271,7 +272,7 @@ struct MigrationRulesTests {
 
     // MARK: - Dry run
 
-    @Test("The question whether a migration is needed reads no value, also if the original is due for removal")
+    @Test("The check whether a migration is needed reads no value, even if the original is due for removal")
     func needsNoValue() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -301,7 +302,7 @@ struct MigrationRulesTests {
         }
     }
 
-    @Test("Neither a dry run nor the question whether a migration is needed removes the sessions of an earlier installation")
+    @Test("Neither a dry run nor the check whether a migration is needed removes the sessions of an earlier installation")
     func dryRunAfterInstallation() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         let folder = TemporaryFolder()

@@ -55,7 +55,7 @@ struct OktaMobileTests {
         }
     }
 
-    @Test("Without a time of issue, the token counts from its ID token, or is refreshed at its first use")
+    @Test("Without a time of issue, the token's lifetime starts with that of its ID token, or the first use refreshes the token")
     func issuedAt() async throws {
         put(OktaMobileJSON.version1(issuedAt: ""), id: Self.first)
         put(
@@ -79,7 +79,7 @@ struct OktaMobileTests {
         }
     }
 
-    @Test("Metadata without a token is no session, and unreadable metadata does not keep a token from being imported")
+    @Test("Metadata without a token is not a session, and a token with unreadable metadata is imported")
     func orphans() async throws {
         fixture.put(Data(#"{"id":"orphan","tags":{}}"#.utf8), account: "orphan", service: Self.metadata)
         put(OktaMobileJSON.version1(), id: Self.first, tags: "17")
@@ -91,7 +91,9 @@ struct OktaMobileTests {
 
     // MARK: - Default
 
-    @Test("If the other SDK had no default, or one that points nowhere, there is no default", arguments: [nil, "gone"])
+    @Test(
+        "If the other SDK had no default, or one whose credential is missing, there is no default after the migration",
+        arguments: [nil, "gone"])
     func noDefault(id: String?) async throws {
         put(OktaMobileJSON.version1(), id: Self.first)
         if let id { fixture.put(Data(id.utf8), account: Self.defaultAccount) }
@@ -112,7 +114,7 @@ struct OktaMobileTests {
         }
     }
 
-    @Test("A default that requires the user becomes the default when it is imported, and no other credential does before")
+    @Test("A protected default becomes the default when it is imported, and no other credential becomes the default before")
     func protectedDefault() async throws {
         put(OktaMobileJSON.version1(), id: Self.first)
         let value = Data(OktaMobileJSON.version2(isString: true).utf8)
@@ -236,7 +238,7 @@ struct OktaMobileTests {
     ]
 
     @Test(
-        "Damaged, incomplete and foreign tokens are skipped by name",
+        "Damaged, incomplete and foreign tokens are skipped with the reason",
         arguments: [
             ("truncated", Migration.SkipReason.Code.unreadable), ("bare response", .unreadable), ("other client", .otherClient),
             ("ID token", .invalidToken), ("access token", .invalidToken), ("bound", .boundToKey), ("insecure", .insecureIssuer),

@@ -154,7 +154,7 @@ struct StepUpChallengeTests {
         try StepUpChallenge(acrValues: ["b"], maxAge: 0).check(.fixture(), replacing: nil)
     }
 
-    @Test("The errors of a step-up have a reason and a remedy for the user")
+    @Test("Each error of a step-up tells the user the reason and a remedy")
     func descriptions() {
         for error in [StepUpError.levelNotReached("a"), .levelNotReached(nil), .tooOld, .unchanged, .otherUser] {
             #expect(error.userText.suggestion != nil && error.debugDescription.count > 40)

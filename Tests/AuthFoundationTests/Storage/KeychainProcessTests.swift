@@ -48,7 +48,8 @@ struct KeychainProcessTests {
 
 // MARK: - The test's side
 
-/// The server and the director of the processes. Only the test uses it; the server's threads pass requests on and wait.
+/// The server of the processes, which also tells them when to refresh. Only the test uses it. The server's threads forward requests and
+/// wait.
 private final class SharingScript {
     static let children = ["app", "extension"]
 

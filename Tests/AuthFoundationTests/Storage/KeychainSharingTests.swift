@@ -146,7 +146,7 @@ extension KeychainTokenStorageTests {
     }
 
     @Test(
-        "A refresh fetches the discovery document and the keys before it excludes other processes",
+        "A refresh fetches the discovery document and the keys before it takes the lease that excludes other processes",
         arguments: ["openid-configuration", "v1/keys"])
     func preparesFirst(path: String) async throws {
         let session = ScriptedIssuer(clock: clock)

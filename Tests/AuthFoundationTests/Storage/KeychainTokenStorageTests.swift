@@ -307,7 +307,7 @@ struct KeychainTokenStorageTests {
         }
     }
 
-    @Test("A refreshed token replaces a token with unreadable metadata, which loses its tags and reports an error")
+    @Test("A refreshed token replaces a token with unreadable metadata; the tags are lost, and the storage reports an error")
     func damagedMetadata() throws {
         let failures = Locked<[KeychainError?]>([])
         try on(storage()) { storage in
@@ -326,7 +326,7 @@ struct KeychainTokenStorageTests {
     // MARK: - Pending revocations
 
     @Test(
-        "A pending revocation is as protected as its token, in the same access group and never on another device, even after the removal",
+        "A pending revocation is as protected as its token, in the same group and on this device only, even after the token's removal",
         arguments: [
             (Keychain.Accessibility.unlocked, Keychain.Accessibility.unlockedThisDeviceOnly),
             (.whenPasswordSetThisDeviceOnly, .whenPasswordSetThisDeviceOnly), (.afterFirstUnlock, .afterFirstUnlockThisDeviceOnly),

@@ -44,7 +44,7 @@ struct ErrorTextTests {
         #expect(ended?.debugDescription == "The server answered with the error invalid_grant. (status 400, request req-7)")
     }
 
-    @Test("The server's description of an error is only in the technical description")
+    @Test("The server's description of an error is in the technical description, and not in the text for the user")
     func serverDescription() {
         let error = OAuth2ServerError(code: "access_denied", description: "Policy evaluation failed for 00u1.")
         for language in TextLanguage.allCases {
@@ -97,7 +97,7 @@ struct ErrorTextTests {
         var recoverySuggestion: String? { "Take a break." }
     }
 
-    @Test("A nested error of an app keeps its own text, and one without a text has a general text")
+    @Test("A nested error of an app keeps its own text, or gets a general text if it has none")
     func foreignErrors() {
         let described = OAuth2Error.error(Described(errorDescription: "The tea is cold."))
         #expect(described.errorDescription == "The tea is cold." && described.recoverySuggestion == "Take a break.")
@@ -111,7 +111,7 @@ struct ErrorTextTests {
         #expect(ErrorText(of: CancellationError()) == .cancelled)
     }
 
-    @Test("Several errors with the same text have this text once")
+    @Test("The text of several errors contains a text that they share only once")
     func severalErrors() {
         let error = OAuth2Error.multiple(errors: [.network(error: .statusCode(503)), .network(error: .statusCode(502)), .signatureInvalid])
         #expect(

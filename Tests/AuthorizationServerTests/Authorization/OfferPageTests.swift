@@ -297,7 +297,7 @@ struct OfferPageTests {
     private enum LostProof: CaseIterable { case replaced, turnedOff }
 
     @Test(
-        "A session keeps the proof of its last recovery code until another list replaces the used one, or codes are off, also for devices",
+        "A proof by the last recovery code lasts, for apps and devices, until the user gets new codes or the organization turns codes off",
         arguments: LostProof.allCases)
     private func lostProof(_ loss: LostProof) async throws {
         try await Self.with(passkeys: nil, codes: SavedCodesPolicy(count: 4, isOffered: false)) { server in

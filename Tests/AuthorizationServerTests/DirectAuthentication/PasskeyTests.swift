@@ -170,7 +170,7 @@ struct PasskeyTests {
         }
     }
 
-    @Test("A user who cannot sign in to an app gets the same response as in other apps, but no signature is accepted")
+    @Test("A user who cannot sign in to an app gets the same response as in other apps, but the server accepts no signature")
     func unassigned() async throws {
         try await PushServer.with(Self.organization) { server in
             var scene = try await Scene(server)

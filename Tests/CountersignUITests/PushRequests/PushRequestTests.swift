@@ -122,7 +122,7 @@ struct PushRequestTests {
         }
     }
 
-    @Test("After an answer that fails for lack of a network, the user can give another answer")
+    @Test("After an answer that fails because of the network, the user can give another answer")
     func offline() async throws {
         try await PhoneVisit.play { visit in
             let signIn = try await visit.signInElsewhere()
@@ -210,7 +210,7 @@ struct PushRequestTests {
         }
     }
 
-    @Test("A request of a sign-in that was cancelled disappears with the next fetch, and an answer before it is refused")
+    @Test("An approval of a cancelled sign-in is rejected, and its request disappears")
     func cancelled() async throws {
         try await PhoneVisit.play { visit in
             let signIn = try await visit.signInElsewhere()
@@ -281,7 +281,7 @@ struct PushRequestTests {
         }
     }
 
-    @Test("A device without pushes fetches again and again until its task is cancelled")
+    @Test("A device without pushes fetches repeatedly until its task is cancelled")
     func listen() async throws {
         try await PhoneVisit.play { visit in
             let listening = Task { await visit.model.listen(every: 2) }
@@ -298,7 +298,7 @@ struct PushRequestTests {
         }
     }
 
-    @Test("The questions and results are in German too")
+    @Test("The questions and results of requests are available in German")
     func german() async throws {
         try await PhoneVisit.play { visit in
             let signIn = try await visit.signInElsewhere()

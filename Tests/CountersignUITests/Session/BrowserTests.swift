@@ -100,7 +100,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("Without a redirect URI, the browser button reports the configuration")
+    @Test("Without a redirect URI, the browser button reports a wrong configuration")
     func noRedirect() async throws {
         try await SignInVisit.play(options: Self.options) { visit in
             await visit.session.signInWithBrowser()

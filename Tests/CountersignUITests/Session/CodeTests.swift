@@ -149,7 +149,7 @@ struct CodeTests {
         }
     }
 
-    @Test("A sign-in that was left open for too long starts again")
+    @Test("A sign-in that is open for too long ends, and the user must start again")
     func tooLate() async throws {
         let options = SignInOptions(secondFactors: [.textMessage, .authenticatorCode])
         try await play(options: options) { visit, _ in

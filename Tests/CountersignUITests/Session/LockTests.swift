@@ -119,7 +119,7 @@ struct LockTests {
         }
     }
 
-    @Test("A session that the app locks is locked at once")
+    @Test("If the app locks the credential, the session is locked at once")
     func lockedByApp() async throws {
         try await SignInVisit.play { visit in
             await visit.signIn()

@@ -48,7 +48,7 @@ struct PasskeyTests {
         }
     }
 
-    @Test("Where the app cannot sign with passkeys, the screen offers none, and the server is not asked for one")
+    @Test("If the app cannot sign with passkeys, the screen offers none, and a user whose only second factor is a passkey cannot sign in")
     func noSigner() async throws {
         try await play { visit, _ in
             visit.session.passkeySigner = nil

@@ -120,7 +120,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("A client without the grant causes a problem of the configuration, with the error of the server")
+    @Test("If the client lacks the grant, the session reports a wrong configuration with the server's error as the cause")
     func wrongClient() async throws {
         try await SignInVisit.play(.browser) { visit in
             await visit.signIn()
@@ -141,7 +141,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("The error of an app's own settings is the cause of the problem at the sign-in")
+    @Test("If an app's own settings are invalid, the session reports their error as the cause at the sign-in")
     func ownSettings() async {
         await Credential.withStorage(MemoryTokenStorage()) {
             let file = URL(filePath: "/nowhere/Own.plist")

@@ -269,7 +269,7 @@ struct PushTests {
         }
     }
 
-    @Test("A server that requires a factor without a screen in the app reports that the user cannot sign in")
+    @Test("If the server requires a factor that the app has no screen for, the session reports that the user cannot sign in")
     func noScreen() async throws {
         try await play(options: SignInOptions(secondFactors: [.authenticatorCode])) { visit, _ in
             await visit.signIn()

@@ -148,7 +148,7 @@ struct RestoredSessionTests {
         }
     }
 
-    @Test("An expired session can be signed out, which shows an empty form")
+    @Test("The user can sign out of an expired session, which shows an empty form")
     func signOutExpired() async throws {
         try await SignInVisit.play { visit in
             await visit.signIn()
@@ -160,7 +160,7 @@ struct RestoredSessionTests {
         }
     }
 
-    @Test("A refresh without a network keeps the session offline, and the next refresh brings it back")
+    @Test("After a refresh without a network, the session is offline but signed in, and the next refresh ends this state")
     func offlineThenBack() async throws {
         try await SignInVisit.play(options: SignInOptions(refreshesAutomatically: false)) { visit in
             await visit.signIn()
@@ -218,7 +218,7 @@ struct RestoredSessionTests {
         }
     }
 
-    @Test("A damaged storage is reported, and is not taken for a signed-out user's")
+    @Test("A damaged storage is reported, and is not treated as that of a signed-out user")
     func damaged() async throws {
         let storage = FaultyStorage()
         try await SignInVisit.play(storage: storage) { visit in

@@ -105,7 +105,7 @@ struct ErrorTests {
         #expect((try phone.authenticator.allEnrollments()[0] as? AuthenticatorEnrollment)?.enrollmentState == .active)
     }
 
-    @Test("The technical description of a server error has the code, the status and the IDs, and the user's text none of them")
+    @Test("The technical description of a server error has the code, the status and the IDs, and the user's text has none of them")
     func serverDetails() throws {
         let response = HTTPURLResponse(
             url: try url("https://id.example.com"), statusCode: 410, httpVersion: nil, headerFields: ["X-Okta-Request-Id": "req-1"])

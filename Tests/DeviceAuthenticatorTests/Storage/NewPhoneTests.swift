@@ -36,7 +36,7 @@ struct NewPhoneTests {
 
     // MARK: - Locked
 
-    @Test("Before the first unlock of the phone, errors name the locked phone, and afterwards the enrollment works as before")
+    @Test("Before the first unlock of the phone, errors say that it is locked, and afterwards the enrollment works as before")
     func locked() async throws {
         let enrollment = try await enroll(verification: true)
         let challenge = try parse(["userVerification": "REQUIRED"])

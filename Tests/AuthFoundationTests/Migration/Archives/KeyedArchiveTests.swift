@@ -75,7 +75,9 @@ struct KeyedArchiveTests {
 
     // MARK: - Hostile data
 
-    @Test("Damaged, truncated, foreign and XML data is refused by name", arguments: HostileArchive.allCases)
+    @Test(
+        "Damaged, truncated, foreign and XML archives are refused, or only their usable members are read",
+        arguments: HostileArchive.allCases)
     func hostile(archive: HostileArchive) throws {
         let source = Auth0Source(location: .data(archive.data, name: "x"), expected: .init(clientId: "app"))
         let found = try #require(try source.find().first)
@@ -104,7 +106,7 @@ struct KeyedArchiveTests {
         #expect(draft.accessToken == "token-1" && draft.clientId == MigrationFixture.client && draft.members.isEmpty)
     }
 
-    @Test("A URL whose base is the URL itself is no URL")
+    @Test("A URL whose base is the URL itself is not read")
     func cyclicURL() throws {
         let root = try #require(try KeyedArchive(HostileParameters.urlBaseCycle.data).root)
         let response = try #require(root.object("lastTokenResponse"))
