@@ -43,7 +43,7 @@ public struct JSON: JSONObjectRepresentable, JSONRootValue, Sendable {
         self = json
     }
 
-    /// Creates JSON with any value, also with a string, number or Boolean that is in no array or object.
+    /// Creates JSON with any value, including a string, number or Boolean outside of an array or object.
     public init(_ value: Value) {
         self.value = value
     }
@@ -93,7 +93,7 @@ public struct JSON: JSONObjectRepresentable, JSONRootValue, Sendable {
         self.init(value)
     }
 
-    /// Parses JSON text in UTF-8. If an object has several members with the same name, the first of them counts.
+    /// Parses JSON text in UTF-8. If an object has several members with the same name, the first one is used.
     /// - Throws: ``JSONError/invalidUTF8String`` if the data is not UTF-8; `DecodingError` if the text is not JSON or is nested more than
     ///   64 levels deep.
     public init(_ data: Data) throws {
@@ -101,7 +101,7 @@ public struct JSON: JSONObjectRepresentable, JSONRootValue, Sendable {
         source = data
     }
 
-    /// Parses JSON text. If an object has several members with the same name, the first of them counts.
+    /// Parses JSON text. If an object has several members with the same name, the first one is used.
     /// - Throws: `DecodingError` if the text is not JSON or is nested more than 64 levels deep.
     public init(_ text: String) throws {
         try self.init(Data(text.utf8))
@@ -181,7 +181,7 @@ extension JSON {
 }
 
 extension JSON: Hashable {
-    /// Whether the two values are equal. The texts from which they were parsed do not count.
+    /// Whether the two values are equal. The texts from which they were parsed do not matter.
     public static func == (lhs: JSON, rhs: JSON) -> Bool { lhs.value == rhs.value }
 
     /// Hashes the value.

@@ -144,8 +144,7 @@ extension JSON.Value: Codable {
     /// The maximum nesting of a value. Each level uses stack space, and threads can have small stacks.
     static let maximumDepth = 64
 
-    /// The levels that a form such as a stored token can have around a value. A value that was parsed by itself is readable in the form
-    /// too.
+    /// The levels that another format, such as a stored token, can have around a value, so that each parsed value is also readable there.
     private static let maximumSurroundings = 8
 
     /// Parses JSON text in UTF-8.

@@ -144,7 +144,7 @@ private struct PasskeyTarget: Sendable {
 
     /// The response (Documentation/Protocol/OAuth.md §6.9). The official Swift client reads `rpID`; the standard's name is `rpId`.
     func members(_ challenge: PasskeyChallenge, now: Date) -> [String: JSONValue] {
-        // Before the first proof, the passkeys of a user must look like those of an unknown name, which have no transports.
+        // Before the first proof, a user's passkeys must look like the credentials of an unknown name, which have no transports.
         let proved = start.transaction.proofs.isEmpty ? [] : passkeys.compactMap(\.passkey)
         let credentials = named.map { id in
             var members: [String: JSONValue] = ["type": "public-key", "id": .string(id)]

@@ -75,7 +75,7 @@ extension OktaError: ClientError {
         }
     }
 
-    /// An app's own transport can report any error: its text does not say that the service was not reached.
+    /// Returns the text of a connection error. If an app's own transport throws an error without a text, the service was not reached.
     private static func connectionText(of error: any Error) -> ErrorText {
         let text = ErrorText(of: error)
         return text == .somethingWrong ? .unreachable : text

@@ -74,7 +74,7 @@ package struct AuthenticationVerifier: Sendable {
         guard userVerification != .required || data.flags.contains(.userVerified) else { throw .userNotVerified }
         // Step 18.
         try data.checkBackupFlags()
-        // Step 21. It precedes step 19, so that the time of a wrong answer does not depend on the stored passkey.
+        // Step 21. It precedes step 19, so that the time of a wrong response does not depend on the stored passkey.
         let publicKey: COSEPublicKey
         do throws(COSEKeyError) { publicKey = try COSEPublicKey(passkey.publicKey) } catch { throw .publicKey(error) }
         guard publicKey.isValidSignature(response.signature, for: data.bytes + clientData.hash) else { throw .signature }

@@ -7,7 +7,7 @@ public import Observation
 public struct SessionError: LocalizedError, Equatable, Sendable {
     /// The kind of the problem, for programs.
     public let code: SignInProblem.Code
-    /// What happened, and what to do.
+    /// The text for the user: the reason, and the next step.
     public let errorDescription: String?
 }
 

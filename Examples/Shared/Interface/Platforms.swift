@@ -1,7 +1,7 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 package import SwiftUI
 
-// Modifiers that a Mac lacks, each with its replacement there.
+// Modifiers that macOS lacks, each with a replacement there.
 
 #if os(macOS)
 /// The meaning of a text field's content, for password managers.

@@ -26,7 +26,7 @@ final class SignalSources {
             if number != SIGWINCH, number != SIGCONT { signal(number, SIG_IGN) }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { receive(number == SIGWINCH || number == SIGCONT ? .resized : .end(number)) }
-            // The system registers a source later, in the background. A change of the size before that time causes no event.
+            // The system registers a source later, in the background, and reports no change of the size before that.
             if number == SIGWINCH { source.setRegistrationHandler { receive(.resized) } }
             source.resume()
             return source

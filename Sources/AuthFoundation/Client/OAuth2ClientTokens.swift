@@ -63,8 +63,8 @@ extension OAuth2Client {
         }
     }
 
-    /// Fetches what a refresh needs: the discovery document, and the keys. After the response, only an invalid token may cause the loss of
-    /// the new tokens.
+    /// Fetches the discovery document and the keys for a refresh. A refresh calls this before its request, because a network failure after
+    /// the response would lose the new tokens.
     @discardableResult
     func prepareRefresh(of token: Token) async throws -> OpenIdConfiguration {
         let provider = try await openIdConfiguration()
@@ -79,7 +79,7 @@ extension OAuth2Client {
             openIdConfiguration: try await prepareRefresh(of: token), clientConfiguration: configuration, refreshToken: refreshToken,
             scope: scope, dpopThumbprint: token.context.dpopThumbprint, condition: condition)
         let answer = try await request.send(to: self).result
-        // The validation can fetch new keys. Meanwhile, no other process should use the old refresh token. A failure must not lose the answer.
+        // No other process should use the old refresh token while the validation fetches new keys. A failure must not lose the response.
         try? condition()
         do {
             try checkBinding(of: answer)

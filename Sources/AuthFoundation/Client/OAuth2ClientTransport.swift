@@ -101,8 +101,8 @@ extension OAuth2Client {
     }
 }
 
-/// The key whose possession the last request of a task proved. Tokens are bound to the key of their own request: while the request was on
-/// its way, another sign-in of the client can have replaced the client's key.
+/// The key whose possession the last request of a task proved. Tokens are bound to the key of their own request, because another sign-in
+/// can replace the client's key before the response arrives.
 private enum SentProof {
     @TaskLocal static var ofTask: Locked<String?>?
 

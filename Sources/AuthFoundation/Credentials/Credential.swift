@@ -30,7 +30,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
     public let id: String
 
     let state: Locked<State>
-    /// The running refresh. Its result is the token that counts, with its secrets: the credential's own token has none while it is locked.
+    /// The running refresh. Its result is the current token with its secrets. The credential's own token has none while it is locked.
     let refreshes = SingleFlight<String, Token>()
     let userInfoRequests = SingleFlight<String, UserInfo>(endsWhenAbandoned: true)
 

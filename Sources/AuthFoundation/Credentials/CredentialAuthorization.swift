@@ -35,7 +35,7 @@ extension Credential {
     }
 
     private func authorize(now request: inout URLRequest) throws {
-        // Also if the credential is locked, the request must not keep the token of an earlier call.
+        // The request must not keep the token of an earlier call, even if the credential is locked.
         for field in ["Authorization", DPoPNonce.proofHeader] { request.setValue(nil, forHTTPHeaderField: field) }
         try oauth2.authorize(&request, with: try unlockedToken())
     }

@@ -41,7 +41,7 @@ extension Credential {
     func resumeAutomaticRefresh() {
         state.withLock { state in
             guard let paused = state.automaticRefresh else { return }
-            // It still waits if the credential was locked for a short time only.
+            // After a short lock, the paused task is still waiting.
             paused.cancel()
             state.automaticRefresh = automaticRefreshes()
         }

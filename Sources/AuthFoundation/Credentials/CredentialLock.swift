@@ -8,7 +8,7 @@ extension Credential {
     /// The condition under which the user must unlock a credential again.
     public struct LockPolicy: Sendable, Hashable {
         /// The time in seconds that the app may spend in the background before the credential is locked. With 0, the credential is locked
-        /// as soon as the app enters the background. With infinity, no time locks it.
+        /// as soon as the app enters the background. With infinity, time in the background never locks it.
         public var backgroundLimit: TimeInterval
         /// The reason that the system shows to the user who unlocks the credential; `nil` for a general text.
         public var prompt: String?
@@ -63,9 +63,9 @@ extension Credential {
         return true
     }
 
-    /// Unlocks the credential after the user has proved their presence. If the system asks the user to unlock the stored token, that is the
-    /// proof. Otherwise `verify` asks, also for a token whose access control requires nothing of the user. No-op if the credential is not
-    /// locked.
+    /// Unlocks the credential after the user was verified. If the system asks the user for authentication to read the stored
+    /// token, that verifies the user. Otherwise `verify` does, even if the token has an access control that requires nothing of the user.
+    /// No-op if the credential is not locked.
     /// - Parameters:
     ///   - prompt: The reason that the user sees; `nil` for that of the policy, or for a general text.
     ///   - verify: Verifies the user, and throws if that fails. By default the device's biometrics or passcode. tvOS and Linux have no
@@ -147,7 +147,7 @@ extension Credential {
         if !(absence / .seconds(1) < policy.backgroundLimit) { lock() }
     }
 
-    /// Prevents that an unlock that began before the app entered the background takes effect.
+    /// Invalidates an unlock that began before the app entered the background.
     func abandonUnlock() { state.withLock { $0.lock.count += 1 } }
 }
 

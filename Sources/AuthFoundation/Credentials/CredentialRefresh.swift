@@ -9,7 +9,7 @@ extension Credential {
     ///
     /// If the new token cannot be stored, for example on a full disk, the call throws and the credential keeps the old token. The new one
     /// stays in memory until the next refresh or read of the credential can store it. Such a refresh sends no request, unless the new token
-    /// has expired meanwhile. A token that another process refreshed later counts instead.
+    /// has expired meanwhile. If another process has stored a later token, that token is used instead.
     ///
     /// A failure keeps the old token. It sends ``Event/refreshFailed(_:_:)``, and ``sessionState`` shows the consequence. If the failure
     /// ends the session (`invalid_grant` or a lost DPoP key), ``Event/sessionEnded(_:_:)`` follows.
@@ -60,7 +60,7 @@ private struct RefreshFlight: Sendable {
     private static let patience = Duration.seconds(60)
     /// The interval between attempts to get the lock.
     private static let pause = Duration.milliseconds(20)
-    /// The number of times that the lock is taken. A process that was suspended can lose it.
+    /// The number of attempts under the lock. A suspended process can lose the lock.
     private static let attempts = 3
 
     let credential: Credential
@@ -79,7 +79,7 @@ private struct RefreshFlight: Sendable {
         guard let coordinator = credential.coordinator else { throw CredentialError.missingCoordinator }
         // Another process may have stored a newer token. Start with the stored token.
         let before = try await currentToken(coordinator)
-        // Before the lock, because slow requests can outlast the lease of a Keychain. A failure counts only if a refresh is needed.
+        // These requests precede the lock, because they can outlast the lease of a Keychain. A failure matters only if a refresh is needed.
         let preparation = await Result(of: { [credential] in try await credential.oauth2.prepareRefresh(of: before) })
         var attempts = Self.attempts
         while true {
@@ -89,12 +89,12 @@ private struct RefreshFlight: Sendable {
             do {
                 return try await refresh(before, under: lock, preparation, coordinator)
             } catch let error as VaultError where error.code == .busy && attempts > 0 && lock?.renew() == false {
-                // Another process has taken the lock over. Start over with the token that it stores.
+                // Another process has taken over the lock. Start again with the token that it stores.
             }
         }
     }
 
-    /// Refreshes the token, unless it has changed since it was `before`. Returns the token that counts.
+    /// Refreshes the token, unless the stored token is no longer `before`. Returns the current token.
     private func refresh(
         _ before: Token, under lock: (any RefreshLock)?, _ preparation: Result<OpenIdConfiguration, any Error>,
         _ coordinator: any CredentialCoordinator
@@ -126,7 +126,7 @@ private struct RefreshFlight: Sendable {
     }
 
     private func request(_ token: Token, _ lock: (any RefreshLock)?) async throws -> Token {
-        // Without the lock, another process uses the refresh token, and the server would take a second use for a theft.
+        // If the lock is lost, another process uses the refresh token, and the server would treat a second use as theft.
         let renewLock = { @Sendable [id = credential.id] in
             guard lock?.renew() == false else { return }
             throw VaultError(.busy, entry: id, "Another process has taken over the refresh of this credential. Try again.")
@@ -203,7 +203,7 @@ private struct RefreshFlight: Sendable {
         }
     }
 
-    /// Stores the new token durably before the credential returns it. Returns the token that counts.
+    /// Stores the new token durably before the credential returns it. Returns the current token.
     @CredentialActor
     private func store(_ token: Token, replacing old: Token, _ coordinator: any CredentialCoordinator) throws -> Token {
         guard credential.isStored else {

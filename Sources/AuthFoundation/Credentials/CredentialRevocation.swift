@@ -10,11 +10,10 @@ extension Credential {
     /// tokens stay valid at the server. After 90 days the revocation is discarded.
     ///
     /// A sign-out that began before the credential was locked, such as because the app entered the background, still revokes the tokens.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind, or ``CredentialLockedError`` (then
-    ///   nothing changes); network or server errors
-    ///   after the local removal; storage errors.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind, and ``CredentialLockedError``; then nothing
+    ///   changes. Network or server errors after the local removal; storage errors.
     public func revoke(type: Token.RevokeType = .all) async throws {
-        // Kept until the revocation, because the credential can be locked meanwhile. Its own token then lacks what must be revoked.
+        // Kept until the revocation, because the credential can be locked meanwhile. Its own token then lacks the tokens to revoke.
         var token = try unlockedToken()
         guard type.endsSession(of: token), let store else {
             try await oauth2.revoke(token, type: type)

@@ -7,7 +7,7 @@ struct UnwrittenToken: Sendable {
     /// The stored token that the new one replaces.
     let replaced: Token
 
-    /// Whether the new token must replace the stored one. If another process has refreshed the token meanwhile, the newer one counts.
+    /// Whether the new token must replace the stored one. It must not if another process has stored a newer one meanwhile.
     func counts(over stored: Token) -> Bool { stored != token && (stored == replaced || token.isNewer(than: stored)) }
 
     /// Whether an error of the storage means that the session was removed.
@@ -70,11 +70,12 @@ extension CredentialStore {
         return kept.token
     }
 
-    /// Returns the token that counts after a read: the kept token if it can be written now, otherwise the stored one.
+    /// Returns the token to use after a read: the kept token if it can be written now, otherwise the stored one.
     func tokenAfterRead(_ stored: Token) -> Token {
         guard unwritten[stored.id] != nil else { return stored }
         guard let shared = tokenStorage as? any SharedTokenStorage else { return (try? writeUnwritten(over: stored)) ?? stored }
-        // If another process has the lock, it is refreshing the token now, and stores its own. After an error, the next chance follows.
+        // If another process has the lock, it is refreshing the token, and stores its own. After an error, the next read or refresh tries
+        // again.
         guard let lock = try? shared.lockForRefresh(of: stored.id) else { return stored }
         defer { lock.release() }
         return (try? writeUnwritten(over: shared.storedToken(id: stored.id, mayAsk: false))) ?? stored
@@ -87,7 +88,7 @@ extension CredentialStore {
             do {
                 _ = tokenAfterRead(try shared.storedToken(id: id, mayAsk: false))
             } catch {
-                // After another error, the next chance follows.
+                // After any other error, the next read or refresh tries again.
                 if UnwrittenToken.isRemoval(error) { revokeUnwritten(id) }
             }
             credential(withID: id)?.forgetTokenIfLocked()

@@ -174,9 +174,8 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
         }
     }
 
-    /// Uses a key of the enclave. Apple documents no error codes for a key of another enclave. Therefore, after a failure, the enclave is
-    /// tried with a new key. If that one works and the first one fails again, the first one is lost. Otherwise the failure can be
-    /// temporary.
+    /// Uses a key of the enclave. Apple documents no error codes for a key of another enclave. Therefore a new key tests the enclave after
+    /// a failure. If the new key works and the first one fails again, the first one is lost. Otherwise the failure can be temporary.
     private static func attempt<Result>(on enclave: any SigningEnclave, _ use: () throws -> Result) throws -> Result {
         do { return try use() } catch {
             guard (try? enclave.makeKey().signature(for: trial)) != nil else { throw error }

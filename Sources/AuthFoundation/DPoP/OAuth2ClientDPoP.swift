@@ -60,8 +60,8 @@ extension OAuth2Client {
             guard let stored = try dpopKeys.key(named: dpopKeyName, boundTo: thumbprint) else { throw DPoPError.keyLost }
             key = stored
         } else {
-            // A sign-in uses the stored key, not the known one. If another process has deleted the key, the session would lose it at the
-            // next start.
+            // A sign-in uses the stored key and not the one in memory. Another process may have deleted the stored key, and the new session
+            // would lose its key at the next start of the app.
             key = try dpopKeyForSignIn(named: dpopKeyName)
         }
         state.withLock { $0.dpopKey = key }

@@ -15,7 +15,7 @@ protocol SessionSource: Sendable {
     /// Whether two sessions of the same user, issuer and client are one session.
     var hasOneSessionPerUser: Bool { get }
 
-    /// Lists the sessions by their attributes, without reading a secret. Throws ``KeychainError``, such as on a locked device.
+    /// Returns the sessions with their attributes, without reading a secret. Throws ``KeychainError``, such as on a locked device.
     func find() throws -> [FoundSession]
 
     /// Decodes and checks a session.
@@ -28,11 +28,11 @@ protocol SessionSource: Sendable {
 
 /// The session that becomes the default credential if there is no default.
 enum MainSession: Equatable {
-    /// The first one that is stored, as for a new sign-in.
+    /// The first session that is stored, as for a new sign-in.
     case first
     /// The session with this token id, or none if it is not imported.
     case token(id: String)
-    /// None: the other SDK had no default either.
+    /// No session, because the other SDK had no default either.
     case none
 }
 
@@ -58,17 +58,17 @@ struct FoundSession: Sendable {
     let name: String
     /// The service of a Keychain item; empty for other entries.
     var service = ""
-    /// The place: the same for every session that the SDK stores there, one after the other.
+    /// The place, which stays the same when the SDK replaces the session there.
     let place: String
-    /// The version: changes when the SDK stores another session in this place.
+    /// The version, which changes when the SDK stores another session in this place.
     let version: String
     /// The time of the last change; the earliest time if it is unknown.
     var changedAt = Date.distantPast
     /// The protection of the new entry.
     var options = KeychainOptions(Credential.Security.standard)
-    /// Whether the session requires the user, as far as the attributes tell.
+    /// Whether the attributes say that a read requires the user's authentication.
     var isProtected = false
-    /// The access control of the original, if the read finds out that it requires the user.
+    /// The access control of the original, if a read shows that it requires the user's authentication.
     var accessControl: KeychainProtection.AccessControl?
     /// Whether iCloud Keychain synchronizes the original.
     var isSynchronized = false
@@ -176,7 +176,7 @@ extension KeychainAccess {
             case KeychainStatus.itemNotFound: return .failure(.gone)
             case KeychainStatus.userCanceled, KeychainStatus.authFailed: return .failure(.protected)
             case KeychainStatus.interactionNotAllowed:
-                // The same status tells that the device is locked. Then the item cannot be listed either.
+                // A locked device causes the same status. Then the item cannot be listed either.
                 if case .failure(status) = list(query) { return .failure(.locked) }
                 return .failure(.protected)
             default: return .failure(.failed(.cannotGet(code: status.code)))

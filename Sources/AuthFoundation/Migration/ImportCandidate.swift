@@ -12,8 +12,8 @@ struct ImportCandidate: Sendable {
     var id: String { session.token.id }
     var key: SessionKey { SessionKey(session.token) }
 
-    /// Whether the session counts instead of another one of the same user: the one that only the app can have stored, else the one that was
-    /// stored later. Of two equal ones, the one that is not synchronized counts, because it is surely of this device.
+    /// Whether the session is imported instead of another one of the same user: the session that only the app can have stored, otherwise
+    /// the one that expires later. Of two equal ones, it is the unsynchronized one, because that one certainly belongs to this device.
     func isPreferred(to other: ImportCandidate) -> Bool {
         guard found.isAuthentic == other.found.isAuthentic else { return found.isAuthentic }
         let (own, others) = (session.expiresAt ?? .distantPast, other.session.expiresAt ?? .distantPast)

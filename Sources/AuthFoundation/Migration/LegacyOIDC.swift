@@ -84,7 +84,7 @@ struct LegacyOIDCSource: SessionSource {
     // MARK: - Accounts
 
     /// Whether an account is that of the client. Version 3.2 used the client id. Versions 3.0 and 3.1 used the base64 form of the issuer,
-    /// `_` and the client id, and of more than 40 characters only the first and the last 20.
+    /// `_` and the client id; if it has more than 40 characters, only the first and the last 20.
     private func isAccount(_ account: String) -> Bool {
         if Self.fixedAccounts.contains(account) { return false }
         guard let clientId = expected.clientId else {

@@ -16,9 +16,9 @@
 /// let report = Migration.migrateSessions()
 /// ```
 ///
-/// A migrator works without network requests. It stores a session, reads it back, and notes what it did. A second run therefore imports
-/// nothing twice, and a session does not come back after the user signed out. The original stays until the app removes it; see
-/// ``Originals``. Only the app migrates, not its extensions.
+/// A migrator sends no network requests. It stores a session, reads it back, and stores a note of the import. Therefore a second run
+/// imports no session again, even after the user signed out. The original stays until the app removes it; see ``Originals``. Call the
+/// migration in the app only, not in its extensions.
 public final class Migration: Sendable {
     static let migrators = MigratorList()
 
@@ -35,13 +35,13 @@ public final class Migration: Sendable {
     /// Registers a migrator. It runs on the thread that calls ``migrateIfNeeded()``, which an app calls from one thread only.
     public static func register(migrator: any SDKVersionMigrator) { migrators.add(migrator) }
 
-    /// Reads the sessions of all registered migrators and checks them, but stores and removes nothing and asks the user nothing.
+    /// Reads and checks the sessions of all registered migrators, but stores nothing, removes nothing and shows no prompt.
     /// - Returns: The result for each session that a migration would have. Migrators that are no ``SessionMigrator`` are left out.
     public static func dryRun() -> Report { migrators.report { $0.dryRun() } }
 
     /// Imports the sessions of all registered migrators.
-    /// - Parameter authenticationContext: An authentication for sessions that require the user, such as an `LAContext`, or `nil` to leave
-    ///   these sessions for a later call and ask the user nothing.
+    /// - Parameter authenticationContext: The user's authentication for sessions that require it, such as an `LAContext`; `nil` leaves these
+    ///   sessions for a later call and shows no prompt.
     /// - Returns: The result for each session. Migrators that are no ``SessionMigrator`` do not run.
     @discardableResult
     public static func migrateSessions(authenticationContext: (any TokenAuthenticationContext)? = nil) -> Report {

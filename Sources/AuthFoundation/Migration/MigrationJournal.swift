@@ -1,6 +1,6 @@
 import Foundation
 
-/// A note of what a migration did with a stored session. It contains names and hashes, no secret.
+/// A note about the migration of a stored session. It contains names and hashes, but no secret.
 struct MigrationNote: Codable, Sendable {
     /// The version of the original that the note is about; `nil` for every version.
     var version: String?
@@ -10,7 +10,7 @@ struct MigrationNote: Codable, Sendable {
     var credentialID: String?
     /// The hash of the access token at the time of the import, by which a later run sees that the session was refreshed.
     var accessToken: String?
-    /// The reason for which the session was skipped; `nil` for an imported session.
+    /// The reason why the session was skipped; `nil` for an imported session.
     var reason: Reason?
     /// The hash of the settings with which the session was skipped.
     var settings: String?
@@ -37,7 +37,7 @@ protocol MigrationJournal {
     func notes() throws -> [String: MigrationNote]
     /// Writes a note. A note that another device wrote stays a note of that device.
     func write(_ note: MigrationNote, for place: String) throws
-    /// Whether this device wrote the note, so that a credential that is missing was removed on this device. False if it is not known.
+    /// Whether this device wrote the note, so that a missing credential was removed on this device. `false` if this is unknown.
     func isOfThisDevice(_ note: MigrationNote) throws -> Bool
 }
 

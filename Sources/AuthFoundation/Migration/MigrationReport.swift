@@ -6,7 +6,7 @@ extension Migration {
         /// The results, one for each stored session.
         public let items: [Item]
 
-        /// The results with this outcome.
+        /// Returns the results with this outcome.
         public func items(_ outcome: Outcome) -> [Item] { items.filter { $0.outcome == outcome } }
 
         /// The sessions that could not be imported.
@@ -47,7 +47,7 @@ extension Migration {
             (self.isOriginalRemoved, self.underlying) = (isOriginalRemoved, underlying)
         }
 
-        /// The reason for which the session was skipped; `nil` for other outcomes.
+        /// The reason why the session was skipped; `nil` for other outcomes.
         public var reason: SkipReason? {
             if case .skipped(let reason) = outcome { reason } else { nil }
         }
@@ -84,7 +84,7 @@ extension Migration {
         }
     }
 
-    /// A reason for which a session is not imported. It contains no secret. Two reasons are equal if their codes are equal.
+    /// The reason why a session is not imported. It contains no secret. Two reasons are equal if their codes are equal.
     public struct SkipReason: Error, LocalizedError, CustomDebugStringConvertible, ClientError, Sendable, Equatable, CustomStringConvertible
     {
         /// An extensible code.
@@ -95,7 +95,7 @@ extension Migration {
             /// Creates a code from its name.
             public init(rawValue: String) { self.rawValue = rawValue }
 
-            /// The data is not what the SDK stores: damaged, truncated or foreign.
+            /// The data is damaged, truncated or of another program.
             public static let unreadable = Code(rawValue: "unreadable")
             /// The data is larger than 1 MiB, or expands to more than 4 MiB.
             public static let tooLarge = Code(rawValue: "tooLarge")
@@ -115,7 +115,7 @@ extension Migration {
             public static let boundToKey = Code(rawValue: "boundToKey")
             /// The other SDK noted that the server had ended the session.
             public static let ended = Code(rawValue: "ended")
-            /// The same session, or another one of the same user that is kept, is already there.
+            /// The same session, or another one of the same user, is kept instead.
             public static let duplicate = Code(rawValue: "duplicate")
             /// The protection of the original cannot be applied to the new entry.
             public static let protectionLost = Code(rawValue: "protectionLost")

@@ -63,7 +63,7 @@ struct OktaMobileSource: SessionSource {
     }
 
     func find() throws -> [FoundSession] {
-        // Metadata without a token is no session. A token without metadata is one: some versions ignored it, others did not.
+        // Metadata without a token is not a session. A token without metadata is one, because some versions accepted it.
         let items = try FoundSession.items(KeychainQuery(service: Names.tokens), in: keychains).map { found in
             var found = found
             let query = KeychainQuery(service: Names.metadata, account: found.name, accessGroup: found.options.accessGroup)

@@ -79,7 +79,7 @@ struct SessionDraft {
             members[name] = value.flatMap { $0.isEmpty ? nil : .string($0) }
         }
         do {
-            // The text of a number tells whether it is an integer, also after the token was stored.
+            // Parsed from its text, a number has the same type as after a later read of the stored token.
             let response = try JSON(JSONEncoder().encode(JSON.object(members)))
             let token = try Token(id: id, issuedAt: now, context: context, response: response, isStored: true)
             try token.checkHeader()

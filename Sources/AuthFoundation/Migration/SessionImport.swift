@@ -7,7 +7,7 @@ struct SessionImport {
     let store: CredentialStore
     let originals: Migration.Originals
     let journal: any MigrationJournal
-    /// The authentication of the user; `nil` to leave sessions that require one.
+    /// The authentication of the user; `nil` to leave the sessions that require one.
     var context: (any TokenAuthenticationContext)?
     var isDryRun = false
 
@@ -34,7 +34,7 @@ struct SessionImport {
         return items
     }
 
-    /// Whether a run would do something. Reads no secret of another SDK.
+    /// Whether a run would change something. Reads no secret of another SDK.
     func isNeeded() throws -> Bool {
         let notes = try journal.notes()
         return try source.find().contains { found in
@@ -119,7 +119,7 @@ struct SessionImport {
     /// Removes the originals of all imported sessions.
     func removeOriginals() -> [Migration.Item] {
         do {
-            // A storage that cannot be read does not tell that the sessions are safe in it.
+            // If the storage cannot be read, the originals may be the only copies of the sessions.
             _ = try store.storedIDs()
             let notes = try journal.notes()
             return try source.find().compactMap { found in
@@ -131,8 +131,8 @@ struct SessionImport {
         }
     }
 
-    /// Whether the original of an imported session is to be removed now. A credential that is missing on another device than that of the
-    /// import was not removed by the user: it stayed on the first device. False if the storage cannot be read now.
+    /// Whether the original of an imported session must be removed now. If another device imported the session, a missing credential is
+    /// still on that device, so the user has not removed it. `false` if the storage cannot be read now.
     private func isDue(_ found: FoundSession, _ note: MigrationNote) -> Bool {
         guard originals != .keep, let id = note.credentialID, found.isRemovable else { return false }
         do {
@@ -146,7 +146,7 @@ struct SessionImport {
 
     // MARK: - Results
 
-    /// The result for a session that was noted, whose original is removed if it is time.
+    /// Returns the result for a session that has a note, and removes the original if that is due.
     func settled(
         _ found: FoundSession, _ note: MigrationNote, _ outcome: Migration.Outcome = .alreadyImported, removesOriginal: Bool? = nil
     ) -> Migration.Item {
@@ -164,7 +164,7 @@ struct SessionImport {
         Migration.Item(sdk: source.sdk, name: found.name, outcome: outcome, credentialID: id, isOriginalRemoved: isRemoved)
     }
 
-    /// Notes that a session is skipped, so that a migration is not needed for ever. A failure of the storage is not noted.
+    /// Stores a note that a session is skipped, so that no further migration is needed. A failure of the storage gets no note.
     func skipped(_ found: FoundSession, content: String = "", _ reason: Migration.SkipReason, _ note: MigrationNote? = nil)
         -> Migration.Item
     {

@@ -5,37 +5,38 @@ public protocol SessionMigrator: SDKVersionMigrator, Sendable {
 }
 
 extension SessionMigrator {
-    /// Whether a run would import a session, try a skipped one again, or remove an original. Lists names only and reads no secret. True if
-    /// the device is locked, because then nothing is known.
+    /// Whether a run would import a session, try a skipped one again, or remove an original. Also `true` if the device is locked, because
+    /// then the stored sessions are unknown. The check lists names only and reads no secret.
     ///
-    /// A session that requires the user keeps this true until it is imported; see ``migrateSessions(authenticationContext:)``.
+    /// Stays `true` until sessions that require the user's authentication are imported; see ``migrateSessions(authenticationContext:)``.
     public var needsMigration: Bool { sessions.isMigrationNeeded }
 
-    /// Imports the sessions that do not require the user. Skipped sessions are no error; ``migrateSessions(authenticationContext:)``
-    /// reports them.
+    /// Imports the sessions that do not require the user's authentication. A skipped session is not an error;
+    /// ``migrateSessions(authenticationContext:)`` reports them.
     /// - Throws: ``KeychainError`` if the device is locked, and errors of the storage, after all other sessions were imported. The next run
     ///   tries again.
     public func migrate() throws {
         if let failure = migrateSessions().failure { throw failure }
     }
 
-    /// Reads the sessions and checks them, but stores and removes nothing and asks the user nothing.
+    /// Reads and checks the sessions, but stores nothing, removes nothing and shows no prompt.
     /// - Returns: The result for each session that a migration would have.
     public func dryRun() -> Migration.Report { sessions.run(isDryRun: true, context: nil) }
 
     /// Imports the sessions.
     ///
     /// The new entry has the protection of the original: its accessibility, access group and access control. It is synchronized only if the
-    /// original was. Of two stored originals of one user, issuer and client, the one with the later expiry time is kept; one from a place that
-    /// other programs can write (user defaults, data, the file-based Keychain of macOS) counts less than one from the app's Keychain.
+    /// original was. Of several originals of one user, issuer and client, only one is imported: one from the app's Keychain rather than
+    /// from a place that other programs can write (user defaults, data, the file-based Keychain of macOS), otherwise the one that expires
+    /// later.
     ///
-    /// A session replaces a credential only if it expires later and is in the app's Keychain, in a place whose earlier session an earlier run
-    /// has found for this credential: the app had gone back to the other SDK for a while.
+    /// A session replaces a credential only if it expires later, is in the app's Keychain, and an earlier run found a session for this
+    /// credential in the same place. This happens if the app went back to the other SDK for a while.
     ///
     /// If there is no default credential, the imported session becomes the default, as after a sign-in.
     /// `Notification.Name.credentialMigrated` is posted for each imported session.
-    /// - Parameter authenticationContext: An authentication for sessions that require the user, such as an `LAContext`, or `nil` to leave
-    ///   these sessions for a later call and ask the user nothing.
+    /// - Parameter authenticationContext: The user's authentication for sessions that require it, such as an `LAContext`; `nil` leaves these
+    ///   sessions for a later call and shows no prompt.
     /// - Returns: The result for each session, without secrets. One that fails does not stop the others.
     @discardableResult
     public func migrateSessions(authenticationContext: (any TokenAuthenticationContext)? = nil) -> Migration.Report {
@@ -87,8 +88,7 @@ extension Migration {
             return CredentialActor.synchronously { Report(items: sessionImport(store).removeOriginals()) }
         }
 
-        /// - Parameter changesNothing: Whether the credentials are read without the check for an ``EarlierInstallation``, which can remove
-        ///   them.
+        /// - Parameter changesNothing: Whether to omit the check for an ``EarlierInstallation``, which can remove credentials.
         @CredentialActor
         private func sessionImport(_ store: CredentialStore, changesNothing: Bool = false) -> SessionImport {
             var store = store

@@ -29,8 +29,8 @@ extension SessionImport {
 
     private typealias Group = (winner: ImportCandidate, losers: [ImportCandidate])
 
-    /// The main session comes first, because the first one in an empty storage becomes the default. After it come the sessions that only
-    /// the app can have stored.
+    /// Returns the groups in the order of their import. The main session comes first, because the first one in an empty storage becomes the
+    /// default. The sessions that only the app can have stored follow.
     private func ordered(_ groups: [Group], _ main: MainSession) -> [Group] {
         func rank(_ group: Group) -> Int { main == .token(id: group.winner.id) ? 0 : group.winner.found.isAuthentic ? 1 : 2 }
         return (0...2).flatMap { number in groups.filter { rank($0) == number } }
@@ -54,7 +54,7 @@ extension SessionImport {
 
     private func storedSessions() throws -> [Stored] {
         try store.storedIDs().map { id in
-            // A session that cannot be read now is compared by the values that are known.
+            // If the token cannot be read now, its metadata is compared.
             let token = try? storedToken(id)
             let metadata = (try? store.tokenStorage.metadata(for: id)) ?? Token.Metadata(id: id)
             return Stored(key: SessionKey(metadata, token), token: token)
@@ -156,8 +156,8 @@ extension SessionImport {
             accessToken: MigrationHash.text(candidate.session.token.accessToken))
     }
 
-    /// Whether a candidate is later than a stored session that came from the same place, and its protection permits it to take the place of
-    /// the stored one. An archive is not signed, so a place that other programs can write never changes a stored session.
+    /// Whether a candidate expires later than a stored session from the same place, and can replace it without weaker protection. An
+    /// archive is not signed, so a place that other programs can write never changes a stored session.
     private func mayReplace(_ stored: Token, by candidate: ImportCandidate) -> Bool {
         guard candidate.found.isAuthentic, candidate.earlierID == stored.id else { return false }
         guard let new = candidate.session.expiresAt, new > stored.expiresAt ?? .distantPast else { return false }
@@ -170,7 +170,8 @@ extension SessionImport {
 
     // MARK: - Default
 
-    /// Makes the main session the default. A session that only became the default because it was the first one does not stay it.
+    /// Makes the main session the default. Without one, a session that became the default only because it was stored first does not stay
+    /// the default.
     private func settleDefault(_ main: MainSession, imported: [String]) throws {
         let current = try store.storedDefaultID()
         switch main {
@@ -224,7 +225,7 @@ extension KeychainOptions {
 }
 
 extension Keychain.Accessibility {
-    /// The weakest accessibility that is at least as strict as both.
+    /// Returns the weakest accessibility that is at least as strict as both.
     fileprivate func combined(_ other: Keychain.Accessibility) -> Keychain.Accessibility {
         let staysHere = !isSynchronizable || !other.isSynchronizable
         switch max(strictness, other.strictness) {

@@ -119,7 +119,7 @@ protocol IdempotentRequest {}
 
 /// A request that may be sent only under a condition, such as an exclusive right that can end while the request waits for a retry.
 protocol ConditionalRequest {
-    /// Called directly before each attempt. An error is thrown instead of sending.
+    /// Called directly before each attempt. If it throws, the request is not sent.
     func checkCondition() throws
 }
 

@@ -97,10 +97,10 @@ package protocol SharedTokenStorage: AnyObject, TokenStorage {
     /// Reads a stored token. The system may ask the user to unlock it. Meanwhile, the actor is free.
     nonisolated func readToken(id: String, prompt: String?) async throws -> Token
 
-    /// Whether reading the token asks the user, such as for biometrics.
+    /// Whether the system asks the user, such as for biometrics, when the token is read.
     func asksUser(forToken id: String) throws -> Bool
 
-    /// Whether no process has changed a token since this process has read or written it, although it may have forgotten the token since.
+    /// Whether the token is unchanged since this process read or wrote it, even if the process no longer keeps a copy in memory.
     func isUnchanged(id: String) throws -> Bool
 
     /// Removes the copy of a token that this process keeps in memory.

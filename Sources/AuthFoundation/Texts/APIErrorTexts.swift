@@ -2,8 +2,8 @@ extension ErrorText {
     /// Creates the text of an error response in the format of the server's own API.
     ///
     /// The summaries of the server are for developers and in the server's language, so the text depends on the code. Only the causes of a
-    /// refused password are added to it: they state the organization's rules, which the user must know to choose another password. No code
-    /// distinguishes these rules.
+    /// rejected password are added, because the user needs the organization's rules to choose another password, and no code identifies
+    /// them.
     /// - Parameters:
     ///   - apiCode: The error code, such as `E0000004`; `nil` if the response has none.
     ///   - causes: The summaries of the causes.

@@ -11,8 +11,7 @@ package protocol ClientError: Error, CustomDebugStringConvertible {
     var userText: ErrorText { get }
 }
 
-/// The text of an error for the user of an app. It has no codes, no terms of protocols and no names of types, because the user can do
-/// nothing with them.
+/// The text of an error for the user of an app. It has no codes, protocol terms and type names, because these do not help the user.
 package struct ErrorText: Sendable, Hashable {
     /// A sentence that says what happened.
     package let description: LocalizedText
@@ -37,7 +36,7 @@ package struct ErrorText: Sendable, Hashable {
             guard let text = error.errorDescription else { fallthrough }
             self.init(LocalizedText(text, de: text), next: error.recoverySuggestion.map { LocalizedText($0, de: $0) })
         default:
-            // Only a description that the error itself carries. The system's own text for other errors names types and codes.
+            // Uses only a description that the error itself contains. The system's text for other errors names types and codes.
             let text = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String
             self = text.map { ErrorText(LocalizedText($0, de: $0)) } ?? .somethingWrong
         }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A language of the texts for people in the client modules.
+/// A language of the texts for users in the client modules.
 package enum TextLanguage: String, Sendable, Hashable, CaseIterable {
     case english = "en"
     case german = "de"
@@ -12,7 +12,7 @@ package enum TextLanguage: String, Sendable, Hashable, CaseIterable {
     package static var current: TextLanguage { ofTask ?? ofProcess }
 
     /// On Apple's systems, the language in which the app itself appears: an app without a German localization shows no German errors.
-    /// Elsewhere the language of the environment, by the rules of POSIX and gettext. English if neither names a language of the texts.
+    /// Elsewhere, it is the language of the environment, by the rules of POSIX and gettext. The default is English.
     private static var ofProcess: TextLanguage {
         #if canImport(Darwin)
         return best(of: Bundle.main.preferredLocalizations)
@@ -21,8 +21,8 @@ package enum TextLanguage: String, Sendable, Hashable, CaseIterable {
         #endif
     }
 
-    /// Returns the language that an environment asks for. Only the first variable counts that is set; the locales `C` and `POSIX` mean
-    /// English.
+    /// Returns the language of an environment. The first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set names it; if that is `C` or
+    /// `POSIX`, the language is English, otherwise the list in `LANGUAGE` takes precedence.
     package static func best(ofEnvironment environment: [String: String]) -> TextLanguage {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         guard let locale = value("LC_ALL") ?? value("LC_MESSAGES") ?? value("LANG") else { return .english }
@@ -43,8 +43,8 @@ package enum TextLanguage: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A text for people in each language of the client modules. The texts are part of the code, so that they exist in any program, also on
-/// Linux, where a moved program loses its resource bundles.
+/// A text for users in each language of the client modules. The texts are part of the code, because a program that is moved on Linux loses
+/// its resource bundles.
 package struct LocalizedText: Sendable, Hashable {
     package let english: String
     package let german: String

@@ -11,7 +11,7 @@ package enum SignInPart: Sendable, Hashable {
     /// Any other part, such as an authorization code.
     case other
 
-    /// Reads the parameters of a request. Returns `nil` if the request is no token request.
+    /// Reads the parameters of a request. Returns `nil` if it is not a token request.
     init?(parameters: [String: any APIRequestArgument]?) {
         guard let parameters, let grant = parameters["grant_type"]?.stringValue else { return nil }
         self =

@@ -75,7 +75,7 @@ public struct PushRequestOutcome: RawRepresentable, Hashable, Sendable {
 
     /// The user approved the request.
     public static let approved = PushRequestOutcome(rawValue: "approved")
-    /// The user approved the request, but could not be verified. The organization knows it.
+    /// The user approved the request, but could not be verified. The organization is notified.
     public static let approvedUnverified = PushRequestOutcome(rawValue: "approvedUnverified")
     /// The user denied the request.
     public static let denied = PushRequestOutcome(rawValue: "denied")
@@ -95,7 +95,7 @@ public struct PushRequestProblem: Sendable, Equatable {
 
         /// The request was answered, has expired or was cancelled.
         public static let over = Code(rawValue: "over")
-        /// The user cancelled the verification or could not be verified. The request is over.
+        /// The user cancelled the verification or could not be verified. The request is no longer pending.
         public static let userNotVerified = Code(rawValue: "userNotVerified")
         /// The organization requires user verification, and the account has no key for it.
         public static let verificationMissing = Code(rawValue: "verificationMissing")

@@ -3,8 +3,8 @@ public import DeviceAuthenticator
 public import Foundation
 public import Observation
 
-/// The pending requests of an authenticator app, and the user's answers. `PushRequestView` shows it. The app enrolls accounts with
-/// `DeviceAuthenticator` itself.
+/// The pending requests of an authenticator app, and the user's answers. `PushRequestView` shows them. The app itself enrolls accounts with
+/// `DeviceAuthenticator`.
 ///
 /// ```swift
 /// let requests = PushRequestModel(device: device)
@@ -31,7 +31,7 @@ public final class PushRequestModel {
     public private(set) var selected: PushRequest.ID?
     /// The request whose answer is being sent; `nil` for none.
     public private(set) var answering: PushRequest.ID?
-    /// Whether the servers are asked for requests.
+    /// Whether a fetch of requests is in progress.
     public private(set) var isFetching = false
     /// The result of the last answer; `nil` for none. The next answer and ``clearMessages()`` clear it, and the next fetch if the answer is
     /// older than a minute.
@@ -88,8 +88,8 @@ public final class PushRequestModel {
 
     /// Asks the organizations of all accounts for pending requests, because pushes can be lost. If an account cannot be asked, its requests
     /// stay. A no-op during another call.
-    /// - Parameter reportsProblem: Whether ``problem`` says if an account cannot be asked. With `false`, such as for a fetch that the user
-    ///   did not start, ``problem`` does not change.
+    /// - Parameter reportsProblem: Whether a failure sets ``problem``. With `false`, such as for a fetch that the user did not start,
+    ///   ``problem`` does not change.
     public func fetch(reportsProblem: Bool = true) async {
         guard !isFetching else { return }
         isFetching = true
@@ -121,8 +121,8 @@ public final class PushRequestModel {
         update()
     }
 
-    /// Asks for pending requests again and again, for a device without pushes, until the task is cancelled. Failures are not reported, so
-    /// that the problem of an answer stays visible.
+    /// Fetches pending requests repeatedly until the task is cancelled, for a device without pushes. Failures are not reported, so that the
+    /// problem of an answer stays visible.
     /// - Parameter interval: The seconds between two fetches, at least one.
     public func listen(every interval: TimeInterval = 5) async {
         while !Task.isCancelled {

@@ -4,7 +4,8 @@ internal import OktaDirectAuth
 /// A sign-in in progress. Only the session uses it.
 @MainActor
 final class SignInAttempt {
-    /// The number of wrong codes after which the sign-in starts again. The server ends it after five, with the response of a wrong code.
+    /// The number of wrong codes after which the sign-in must start again. After five, the server ends the sign-in, but its response is the
+    /// same as for other wrong codes.
     static let maximumWrongCodes = 5
 
     /// The direct authentication; `nil` in a browser.
@@ -19,7 +20,7 @@ final class SignInAttempt {
     /// The number of the current call. The result of an earlier call is ignored.
     private(set) var call = 0
     var task: Task<Void, Never>?
-    /// Whether the user has left the call's step for the list of factors. An approval still signs in; an error is ignored.
+    /// Whether the user has left the call's step for the list of factors. An approval still signs the user in; an error is ignored.
     private(set) var isInBackground = false
     /// The password until it is sent.
     private(set) var password: String?

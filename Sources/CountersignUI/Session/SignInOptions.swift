@@ -56,7 +56,7 @@ public struct SignInFactor: RawRepresentable, Hashable, Sendable, Identifiable {
     /// Whether the server sends the code, so that the user can request another one.
     var isSentCode: Bool { self == .textMessage || self == .call }
 
-    /// Whether the user has the code already, so that nothing is requested.
+    /// Whether the user already has the code, so that the server sends none.
     var isOwnCode: Bool { self == .authenticatorCode || self == .recoveryCode }
 }
 

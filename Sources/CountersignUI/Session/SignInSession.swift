@@ -4,8 +4,8 @@ internal import Foundation
 public import Observation
 public import OktaDirectAuth
 
-/// The sign-in of an app with one user at a time: the stored session, and the steps of a sign-in. The views of this module show it, and an
-/// app's own views and tests can use it without them.
+/// The sign-in of an app with one user at a time: the stored session, and the steps of a sign-in. The views of this module show the
+/// session. An app's own views and tests can use it without these views.
 ///
 /// ```swift
 /// let session = SignInSession()  // the client of Okta.plist
@@ -172,8 +172,8 @@ public final class SignInSession {
 
     /// Signs the user out: removes the tokens from this device, and revokes them. Without a network, the revocation is sent later. The
     /// tokens of a locked session are only removed, because they cannot be read. A sign-in in progress is cancelled.
-    /// - Parameter endsBrowserSession: Whether the session of the browser ends as well, which shows the browser. Needs the method
-    ///   ``SignInMethod/browser``.
+    /// - Parameter endsBrowserSession: Whether to end the session of the browser too. The system then shows the browser. Requires the
+    ///   method ``SignInMethod/browser``.
     public func signOut(endsBrowserSession: Bool = false) async {
         cancel()
         // The session is not busy: another user can sign in and out while the revocation is underway.
@@ -294,7 +294,7 @@ extension Credential {
     }
 }
 
-/// Calls a function when a credential was locked or unlocked, as long as it lives.
+/// An observer that calls a function whenever a credential is locked or unlocked, until the observer is released.
 private final class LockObserver: Sendable {
     // Safe because it is written once, and the center removes an observer on any thread.
     private nonisolated(unsafe) let observer: any NSObjectProtocol

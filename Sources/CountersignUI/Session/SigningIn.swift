@@ -123,7 +123,7 @@ extension SignInSession {
         update()
     }
 
-    /// Offers the passkeys of the user name in the form, without an action of the user, such as above the keyboard. Waits until the user
+    /// Offers the passkeys of the user in the form without an action of the user, such as above the keyboard. Waits until the user
     /// chooses a passkey, another sign-in starts, or the task is cancelled. After the choice, only ``cancel()`` ends the sign-in. A no-op
     /// without a user name. Failures are not shown.
     /// - Parameter signer: The function that offers the passkeys, such as `PasskeyAuthenticator.autoFillAssertion(for:)`.
@@ -150,7 +150,7 @@ extension SignInSession {
             try Task.checkCancellation()
             guard self.attempt == nil, needsSignIn else { return attempt.end(in: background) }
             self.attempt = attempt
-            // The user has chosen, so the end of the offer does not end the sign-in. The next sign-in must not wait for this one.
+            // The user has chosen a passkey, so the end of the offer does not end the sign-in. The next sign-in must not wait for this one.
             autoFill = nil
             await Task { await self.run(attempt) { try await $0.resume(with: .webAuthn(response: response)) } }.value
         } catch {

@@ -32,7 +32,7 @@ extension SignInTexts {
         public var offline: String
         /// The server failed.
         public var serverFailed: String
-        /// The app or the server is set up wrongly.
+        /// The settings of the app or the server are wrong.
         public var misconfigured: String
         /// The user was not verified, so the session stays locked.
         public var notUnlocked: String

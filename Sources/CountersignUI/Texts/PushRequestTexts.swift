@@ -6,9 +6,9 @@ extension SignInTexts {
     public struct Requests: Sendable, Hashable {
         /// The title of the screen.
         public var title: String
-        /// The text without a request.
+        /// The text that is shown without a pending request.
         public var none: String
-        /// The button that asks the servers for requests.
+        /// The button that fetches requests.
         public var check: String
         /// The number of pending requests if there are several, with `%@` for it.
         public var several: String

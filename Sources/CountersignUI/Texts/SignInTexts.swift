@@ -1,7 +1,7 @@
 package import AuthFoundation
 public import Foundation
 
-/// The texts of the screens. The texts are part of the code, in English and German, so that no app and no moved program loses them.
+/// The texts of the screens, in English and German. They are part of the code, so that no resource bundle can be missing.
 ///
 /// ```swift
 /// var texts = SignInTexts()  // in the language of the app
@@ -259,6 +259,6 @@ extension SignInTexts {
         }
     }
 
-    /// Returns what VoiceOver says for the number of a push.
+    /// Returns the text that VoiceOver speaks for the number of a push.
     func spoken(number: String) -> String { pushNumberSpoken.replacing("%@", with: number) }
 }

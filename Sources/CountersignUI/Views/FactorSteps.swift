@@ -83,7 +83,7 @@ struct CodeForm: View {
             .textInputAutocapitalization(.never)
                 #endif
                 #if os(iOS) || os(tvOS) || os(visionOS)
-            // Recovery codes have letters.
+            // Recovery codes contain letters.
             .keyboardType(session.step.factor == .recoveryCode ? .default : .numberPad)
             #endif
             .monospaced()

@@ -30,8 +30,7 @@ final class SignInAnchor {
         #endif
     }
 
-    /// Offers passkeys above the keyboard while the form with a known user name is visible. Other systems than iOS and visionOS do not
-    /// offer passkeys by themselves.
+    /// Offers passkeys above the keyboard while the form with a known user name is visible. Only iOS and visionOS show passkeys there.
     func offerPasskeys(in session: SignInSession) async {
         #if os(iOS) || os(visionOS)
         // A user name that is being typed would cause a request for each letter.
@@ -73,7 +72,7 @@ struct SignInAnchorView: NSViewRepresentable {
     func updateNSView(_ view: NSView, context: Context) { anchor.view = view }
 }
 #else
-/// Nothing: the system shows no sheet in a window.
+/// An empty view, because this system shows no sheet in a window.
 struct SignInAnchorView: View {
     let anchor: SignInAnchor
 

@@ -10,7 +10,7 @@ extension View {
     }
 
     /// Shows this view while a user is signed in, and another screen otherwise. Below both, `@Environment(SignInSession.self)` is the
-    /// session. When the app becomes active, the session is read again, and refreshed if it expires soon.
+    /// session. When the app becomes active, the modifier reads the session again, and refreshes it if it expires soon.
     /// - Parameter signIn: The screen, such as a ``SignInView`` with something above it.
     public func signInRequired<SignIn: View>(
         _ session: SignInSession, @ViewBuilder signIn: @escaping () -> SignIn

@@ -121,7 +121,7 @@ struct Enrolling: Sendable {
         do {
             return .known(known, attestation: try await device.store.run { [keys = device.keys] _ in try attestation.signed(by: keys) })
         } catch let error as StorageError where error == .deviceLocked {
-            // The key is still there.
+            // The key still exists.
             throw error
         } catch {
             // Without the key, this installation cannot prove that it is the known device.

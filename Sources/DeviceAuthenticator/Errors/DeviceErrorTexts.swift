@@ -10,7 +10,7 @@ extension DeviceAuthenticatorError: ClientError {
         switch self {
         case .serverAPIError(let result, let model): Self.text(of: result, model, reason: reason)
         case .networkError(let error):
-            // The sentence of a system error says less than that the service was not reached.
+            // The general text says less than the text for an unreachable service.
             ErrorText(of: error) == .somethingWrong ? .unreachable : ErrorText(of: error)
         case .securityError(let error): error.userText
         case .storageError(let error): error.userText

@@ -86,7 +86,7 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
     }
 
     /// Returns the error to report after a key without user verification could not sign. Apple documents no codes for a key of another
-    /// Secure Enclave. Therefore a new key is tried: if that one works, the failed key is lost, otherwise the error can be temporary.
+    /// Secure Enclave. Therefore a new key tests the enclave: if it works, the failed key is lost; otherwise the error can be temporary.
     private func reason(for error: NSError, tag: String) -> any Error {
         if error.isLockedDevice { return StorageError.deviceLocked }
         if let other = try? keychain.makeKey(tag: nil, group: nil, flags: usage), (try? other.signature(for: Self.trial)) != nil {

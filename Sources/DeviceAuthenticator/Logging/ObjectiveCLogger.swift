@@ -1,7 +1,7 @@
 #if canImport(ObjectiveC)
 import Foundation
 
-/// The functions of a logger in Objective-C. Objects have this type if they have the functions, without a conformance.
+/// The functions of a logger in Objective-C. An object needs no conformance to have them.
 @objc private protocol ObjectiveCLogging {
     @objc(debugWithEventName:message:properties:file:line:funcName:)
     optional func debug(
@@ -27,7 +27,7 @@ struct ObjectiveCLogger: DeviceAuthenticatorLogger {
 
     /// Returns `nil` if the object lacks the functions that an authenticator calls.
     init?(_ logger: Any) {
-        // Each message is optional, so the object is asked for it before it is sent.
+        // Each function is optional, so each call checks whether the object has it.
         let logger = unsafeBitCast(logger as AnyObject, to: (any ObjectiveCLogging).self)
         guard logger.info != nil, logger.warning != nil else { return nil }
         self.logger = logger

@@ -148,9 +148,9 @@ protocol StoreKeySource: Sendable {
     func key(in folder: VaultFolder) throws -> VaultKey?
     /// Creates the key. The caller must hold the folder's lock and have found no key.
     func makeKey(in folder: VaultFolder) throws -> VaultKey
-    /// Notes in a folder without entries where their key will be. The caller must hold the folder's lock.
+    /// Records in a folder without entries where the key of its entries will be stored. The caller must hold the folder's lock.
     func prepare(_ folder: VaultFolder) throws
-    /// Whether a missing key can never return, so that what it sealed can never be read again.
+    /// Whether a missing key is lost for good, and with it the entries that it sealed.
     func isLossFinal(in folder: VaultFolder) throws -> Bool
 }
 
@@ -169,7 +169,7 @@ struct StoreKeyFile: StoreKeySource {
 
     func prepare(_ folder: VaultFolder) {}
 
-    /// The user can restore the file from a backup.
+    /// `false`, because the user can restore the file from a backup.
     func isLossFinal(in folder: VaultFolder) -> Bool { false }
 }
 

@@ -45,10 +45,10 @@ struct KeychainStoreKey: StoreKeySource {
         if try folder.read(Self.groupFile)?.data != name { try folder.write(name, to: Self.groupFile) }
     }
 
-    /// The key never leaves the device, so a missing key does not come back. Two cases are not final:
+    /// The key never leaves the device, so a missing key is lost for good, except in two cases:
     /// - The folder names another group, such as that of the app in a folder that an extension with another group shares. The key can be in
     ///   that group, which this process may not be able to see.
-    /// - There is a key in another group: it belongs to an earlier configuration of the app, which may come back.
+    /// - There is a key in another group. It belongs to an earlier configuration of the app, which a later version may restore.
     func isLossFinal(in folder: VaultFolder) throws -> Bool {
         guard try folder.read(Self.groupFile)?.data == Data((group ?? "").utf8) else { return false }
         switch keychain.list(query(nil)) {

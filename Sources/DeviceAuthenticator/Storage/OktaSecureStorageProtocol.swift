@@ -1,8 +1,8 @@
 #if canImport(Security)
 public import Foundation
 
-/// A storage of secrets, by keys. Storages of apps that were written for Okta's SDK conform to it; this module uses ``DeviceKeyStore`` and
-/// never this protocol.
+/// A storage of secrets, by keys, for source compatibility with apps that implement the protocol of Okta's SDK. This module uses
+/// ``DeviceKeyStore`` instead.
 public protocol OktaSecureStorageProtocol {
     /// Stores data, in place of data with the same key.
     /// - Parameters:

@@ -38,8 +38,8 @@ final class DecoyAccounts: Sendable {
             device: templates.device)
     }
 
-    /// Returns the ids of one to eight credentials that do not exist, always the same for a user name. Their number and lengths differ, as
-    /// those of passkeys do.
+    /// Returns the ids of one to eight credentials that do not exist. They are always the same for a user name. Their number and lengths
+    /// vary like those of real passkeys.
     func credentials(of login: String, derivedKeys: DerivedKeys) -> [String] {
         func digest(_ number: Int) -> [UInt8] {
             let name = Data("passkey \(number) \(User.key(forLogin: login))".utf8)
@@ -52,7 +52,7 @@ final class DecoyAccounts: Sendable {
         }
     }
 
-    /// The bytes from which a name has one credential more. Few users have many passkeys.
+    /// The values of the hash's first byte at which a name gets one more credential. Few users have many passkeys.
     private static let credentialCounts = [149, 213, 234, 245, 250, 253, 255]
 
     /// Usual numbers of bytes of a credential's id.

@@ -41,7 +41,7 @@ struct TypedCode: Sendable, Redacted {
             return try UserGrant(request: request, user: person, authentication: authentication, scopes: scopes ?? next.scopes)
                 .issue(afterProof: writes, engine)
         case .tryAgain(let refusal), .refused(let refusal):
-            // A first factor has the same events as that of an unknown name.
+            // A first factor causes the same events as for an unknown name.
             return .refused(refusal, writes, userID: token == nil ? nil : next.userID, isGuess: true)
         case .factorRequired(let kinds):
             guard let token else {

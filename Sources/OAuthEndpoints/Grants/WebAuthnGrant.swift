@@ -11,7 +11,7 @@ struct WebAuthnGrant: GrantHandler {
 
     private enum Answer: Sendable {
         case known(PasskeyAnswer)
-        /// The user does not exist or cannot use the application. The decoy has the same work as a user.
+        /// The user does not exist or cannot use the application. The decoy causes the same work as a user.
         case unknown(StoredTransaction, PasskeyVerifier, PasskeyAssertion, decoy: User)
     }
 

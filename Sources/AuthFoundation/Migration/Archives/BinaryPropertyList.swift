@@ -2,10 +2,10 @@ import Foundation
 
 /// A reader of binary property lists with references of keyed archives (UIDs), for data that an attacker may have changed.
 ///
-/// It reads one object at a time and follows no reference by itself, so that neither a cycle nor a deep nesting costs more than a lookup.
-/// Many references can point to one large object, and objects can overlap, so all reads together have a limit.
-/// Foundation's `NSKeyedUnarchiver` is not used: on Linux, a cycle, a class that is no dictionary and other hostile archives end the
-/// process, whatever its failure policy is.
+/// The reader reads one object at a time and follows no reference by itself, so that neither a cycle nor deep nesting costs more than a
+/// lookup. Many references can point to one large object, and objects can overlap, so all reads together have a limit.
+/// Foundation's `NSKeyedUnarchiver` is not used: on Linux, hostile archives crash the process whatever its failure policy is, for example
+/// with a cycle or with a class that is not a dictionary.
 struct BinaryPropertyList: Sendable {
     /// The largest accepted size in bytes: 1 MiB.
     static let maximumSize = 1 << 20
@@ -14,10 +14,10 @@ struct BinaryPropertyList: Sendable {
 
     /// The largest accepted sum of the sizes of all reads in bytes, several times that of any archive of a session.
     static let maximumReads = 4 << 20
-    /// The part of the limit that a read uses beside the content of the object.
+    /// The bytes of the limit that each read uses in addition to the content of the object.
     private static let readCost = 16
 
-    /// A reason for which data is no property list that this reader accepts.
+    /// The reason why the reader rejects data.
     enum Failure: Error, Equatable {
         /// The data is too large, or the reads have reached their limit.
         case tooLarge
@@ -38,7 +38,7 @@ struct BinaryPropertyList: Sendable {
     }
 
     private let bytes: [UInt8]
-    /// The rest of the limit of all reads; negative after a read beyond it.
+    /// The bytes that further reads can use; negative after a read that exceeded the limit.
     private let remaining = Locked(maximumReads)
     /// The positions of the objects.
     private let places: [Int]

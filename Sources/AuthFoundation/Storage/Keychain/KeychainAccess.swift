@@ -35,7 +35,7 @@ package struct NoInteraction: TokenAuthenticationContext {
     package init() {}
 
     #if canImport(LocalAuthentication) && !os(tvOS)
-    /// The system's form, which also a storage of the app understands.
+    /// The system's form, which an app's own storage also understands.
     static var systemContext: LAContext {
         let context = LAContext()
         context.interactionNotAllowed = true

@@ -213,7 +213,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
         let metadata = try JSONEncoder().encode(Token.Metadata(token: token, tags: tags(of: found)))
         let value = try JSONEncoder().encode(token)
         if let group = found.accessGroup {
-            // A refresh can bind a token for the first time. A failure must not prevent that the new token is stored.
+            // A refresh can bind a token for the first time. A failure must not prevent the storage of the new token.
             do { try shareDPoPKey(of: token, in: group) } catch { onFailure?(error) }
         }
         if found.protection.accessControl != nil {
@@ -291,7 +291,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
     }
 
     package nonisolated func readToken(id: String, prompt: String?) async throws -> Token {
-        // The system blocks the thread while it asks the user, so it must be none of the task pool.
+        // The system blocks the thread while it asks the user, so the thread must not belong to the pool for tasks.
         let (token, modifiedAt) = try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async { [self] in
                 continuation.resume(with: Result { try self.token(id, prompt: prompt, context: nil) })
@@ -303,12 +303,12 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     private func remember(_ token: Token, modifiedAt: Date?) { known[token.id] = modifiedAt.map { ($0, token) } }
 
-    /// Tries a read, because access control can require nothing of the user.
+    /// Tries a read, because there are access controls that do not require the user.
     package func asksUser(forToken id: String) throws -> Bool {
         guard let found = try entry(id), found.protection.accessControl != nil else { return false }
         switch keychain.read(found.query, prompt: nil, context: NoInteraction()) {
         case .success: return false
-        // Another process has moved the item. A caller that asks the user itself is on the safe side.
+        // Another process has moved the item. After `false`, the caller verifies the user itself, which is safe.
         case .failure(let status) where status.code == KeychainStatus.itemNotFound: return false
         case .failure(let status) where [KeychainStatus.interactionNotAllowed, KeychainStatus.authFailed].contains(status.code): return true
         case .failure(let status): throw KeychainError.cannotGet(code: status.code)

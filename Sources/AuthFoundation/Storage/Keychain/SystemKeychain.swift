@@ -84,7 +84,7 @@ package struct SystemKeychain: KeychainAccess {
         if let isSynchronizable = query.isSynchronizable { attributes[kSecAttrSynchronizable as String] = isSynchronizable }
         #if os(macOS)
         if isFileBased {
-            // A query for synchronized items is one for the other Keychain.
+            // A query that includes synchronized items would search the data-protection Keychain.
             attributes[kSecAttrSynchronizable as String] = nil
             attributes[kSecUseDataProtectionKeychain as String] = false
         }

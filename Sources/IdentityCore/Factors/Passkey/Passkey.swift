@@ -165,7 +165,7 @@ package struct PasskeyChallenge: Sendable, Equatable, Codable {
 
 extension PasskeyAssertion: Redacted {}
 
-/// The work that replaces the check of an answer in a sign-in without a passkey, so that its time does not tell whether the user name exists
+/// The work that replaces the check of a response in a sign-in without a passkey, so that the time does not reveal whether the user exists
 /// or has passkeys.
 package struct PasskeyStandIns: Sendable, Equatable, Codable {
     /// The number of signature checks: that of the credentials in the response.

@@ -14,7 +14,7 @@ package struct PasskeyVerifier: FactorVerifier {
     private let now: Date
     private let isOnPages: Bool
 
-    /// The handle of users who do not exist.
+    /// The random handle of all unknown users.
     private static let unknownHandle: [UInt8] = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
 
     /// - Parameters:
@@ -56,8 +56,8 @@ package struct PasskeyVerifier: FactorVerifier {
             }
         }
         if reason == nil {
-            // A client can know a user's handle, but not one of an unknown user. Otherwise, a handle that only unknown users accept would
-            // change the work.
+            // An attacker can know a user's handle, but must not know the handle of unknown users: a response with that handle would cause
+            // other work for an unknown name than for a user.
             let handle = challenge.standIns?.decoy == nil ? user.passkeyHandle : Self.unknownHandle
             for _ in 0..<(challenge.standIns?.credentials ?? 0) {
                 let passkey = StoredPasskey(standInFor: verifier.relyingParty.id)
