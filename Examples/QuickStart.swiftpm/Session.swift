@@ -35,7 +35,7 @@ final class Session {
                 try Credential.setDefault(Credential.store(try await browser.signIn()))
             }
         } catch BrowserSigninError.userCancelledLogin {
-            // The user closed the page, which is no error.
+            // The user closed the page, which is not an error.
         } catch {
             errorMessage = error.localizedDescription
         }

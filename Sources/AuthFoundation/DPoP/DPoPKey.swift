@@ -27,7 +27,7 @@ public struct DPoPKey: Sendable, Redacted {
             _ = try VerificationKey(key, algorithm: .es256)
             thumbprint = key.thumbprint
         } catch {
-            throw DPoPError(.keyUnusable, "The stored DPoP key is no key on P-256. Delete it and sign in again.", underlying: error)
+            throw DPoPError(.keyUnusable, "The stored DPoP key is not a P-256 key. Delete it and sign in again.", underlying: error)
         }
         self.sign = sign
     }
@@ -35,7 +35,7 @@ public struct DPoPKey: Sendable, Redacted {
     init(_ key: SigningKey) throws {
         let members = key.privateJWK.json()
         guard let x = members["x"]?.stringValue, let y = members["y"]?.stringValue else {
-            throw DPoPError(.keyUnusable, "The stored DPoP key is no key on P-256. Delete it and sign in again.")
+            throw DPoPError(.keyUnusable, "The stored DPoP key is not a P-256 key. Delete it and sign in again.")
         }
         try self.init(x: Base64URL.decode(x), y: Base64URL.decode(y)) { try key.signature(for: $0) }
     }

@@ -85,7 +85,7 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
         do {
             return try DPoPKey(SigningKey(JSONWebKey(parsing: Array(text)), algorithm: .es256))
         } catch let error as JOSEError {
-            throw DPoPError(.keyUnusable, "The stored DPoP key is no key on P-256. Delete it and sign in again.", underlying: error)
+            throw DPoPError(.keyUnusable, "The stored DPoP key is not a P-256 key. Delete it and sign in again.", underlying: error)
         }
     }
 

@@ -169,7 +169,7 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
                 let key = try P256.Signing.PrivateKey(rawRepresentation: value)
                 return try DPoPKey(point: Array(key.publicKey.rawRepresentation)) { try Array(key.signature(for: $0).rawRepresentation) }
             } catch {
-                throw DPoPError(.keyUnusable, "The stored DPoP key is no key on P-256. Sign in again.", underlying: error)
+                throw DPoPError(.keyUnusable, "The stored DPoP key is not a P-256 key. Sign in again.", underlying: error)
             }
         }
     }

@@ -77,7 +77,7 @@ struct Auth0Source: SessionSource {
 
     func decode(_ value: Data, of found: FoundSession, now: Date) throws(Migration.SkipReason) -> ImportableSession {
         if let end = try sessionEnd(found), end <= now {
-            throw Migration.SkipReason(.ended, "The session has reached the end that Auth0.swift noted.")
+            throw Migration.SkipReason(.ended, "The end time that Auth0.swift stored for the session has passed.")
         }
         let draft = try KeyedArchive.read(value) { root throws(Migration.SkipReason) in
             guard root.isOf(["A0Credentials"]) else { throw .unreadable }

@@ -22,7 +22,7 @@ struct MigrationNote: Codable, Sendable {
         let message: String
     }
 
-    /// A note of an unknown form. Its session counts as imported, because a session must not come back after a sign-out.
+    /// A note of an unknown form. Its session is treated as imported, because a run must not import a session again after a sign-out.
     static let unknown = MigrationNote(version: nil, content: "")
 
     func isAbout(_ found: FoundSession) -> Bool { version == nil || version == found.version }

@@ -113,7 +113,7 @@ extension Migration {
             public static let expired = Code(rawValue: "expired")
             /// The tokens are bound to a DPoP key of the other SDK.
             public static let boundToKey = Code(rawValue: "boundToKey")
-            /// The other SDK noted that the server had ended the session.
+            /// The other SDK stored that the server had ended the session.
             public static let ended = Code(rawValue: "ended")
             /// The same session, or another one of the same user, is kept instead.
             public static let duplicate = Code(rawValue: "duplicate")
@@ -160,7 +160,7 @@ extension Migration {
         /// Whether the codes are equal.
         public static func == (left: SkipReason, right: SkipReason) -> Bool { left.code == right.code }
 
-        static let unreadable = SkipReason(.unreadable, "The data is not in a form that this SDK stores.")
+        static let unreadable = SkipReason(.unreadable, "The data is not in a format of the other SDK.")
         static let tooLarge = SkipReason(.tooLarge, "The data is larger than 1 MiB, or expands to more than 4 MiB.")
 
         /// Returns a stored value in a form for messages, which become part of notes and logs: at most 100 characters in one line.

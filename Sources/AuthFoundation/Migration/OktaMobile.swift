@@ -161,7 +161,7 @@ struct OktaMobileDefaults: Sendable {
     /// - Throws: ``Migration/SkipReason`` if the entry of all credentials cannot be read; ``DefaultsFailure``.
     private func remove(_ id: String) throws {
         guard let tokens = remaining(Keys.tokens, without: id) else {
-            throw Migration.SkipReason(.storageFailed, "The entry \(Keys.tokens) can't be read. It was left as it is.")
+            throw Migration.SkipReason(.storageFailed, "The entry \(Keys.tokens) can't be read. It is unchanged.")
         }
         let metadata = remaining(Keys.metadata, without: id)
         try DefaultsFailure.check(suite) { defaults in

@@ -41,7 +41,7 @@ struct SessionDraft {
         guard let clientId = clientId ?? expected.clientId, !clientId.isEmpty else { throw .incomplete("client id") }
         if let named = expected.clientId, named != clientId {
             let stored = Migration.SkipReason.shortened(clientId)
-            throw Migration.SkipReason(.otherClient, "The session belongs to the client \(stored), and the app named \(named).")
+            throw Migration.SkipReason(.otherClient, "The session belongs to the client \(stored), but the app named \(named).")
         }
         guard let issuer = issuer ?? idToken?.issuer.flatMap({ URL(string: $0) }) ?? expected.issuer else { throw .incomplete("issuer") }
         let checked = try IssuerCheck(idToken: idToken, clientId: clientId).issuer(issuer, expected: expected.issuer)
@@ -108,7 +108,7 @@ struct IssuerCheck {
                 .insecureIssuer, "The issuer \(stored) is not https. Plain http is allowed for loopback hosts only.")
         }
         if let expected, !Self.isSame(issuer, expected) {
-            throw Migration.SkipReason(.otherIssuer, "The session's issuer is \(stored), and the app named \(expected.absoluteString).")
+            throw Migration.SkipReason(.otherIssuer, "The session's issuer is \(stored), but the app named \(expected.absoluteString).")
         }
         guard let idToken else { return issuer }
         guard idToken.audiences?.contains(clientId) == true else {

@@ -108,7 +108,8 @@ struct SessionImport {
         }
         guard let context else { throw FoundSession.ReadFailure.protected }
         guard let accessControl = found.accessControl else {
-            throw Migration.SkipReason(.protectionLost, "The original requires the user, and its access control can't be read.")
+            throw Migration.SkipReason(
+                .protectionLost, "The original requires the user's authentication, and its access control can't be read.")
         }
         (found.options.accessControl, found.options.context) = (accessControl, context)
         return try found.read(context).get()

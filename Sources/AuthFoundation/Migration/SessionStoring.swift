@@ -64,7 +64,7 @@ extension SessionImport {
     private func duplicate(
         _ candidate: ImportCandidate, of id: String?, _ kept: Migration.Outcome, accessToken: String? = nil
     ) -> Migration.Item {
-        let reason = Migration.SkipReason(.duplicate, "The same session, or another one of the same user, is already there.")
+        let reason = Migration.SkipReason(.duplicate, "The same session, or another one of the same user, is kept instead.")
         // Without a kept session, the next run decides again.
         guard let id, kept != .importable else { return item(candidate.found, .skipped(reason)) }
         let note = MigrationNote(
@@ -116,7 +116,7 @@ extension SessionImport {
         do {
             try confirm(candidate)
         } catch {
-            // Without a note, the session would come back after the user signed out. The original is still there.
+            // Without a note, a later run would import the session again after a sign-out. The original still exists.
             try? store.tokenStorage.remove(id: token.id)
             throw error
         }

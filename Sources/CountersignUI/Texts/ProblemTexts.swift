@@ -81,7 +81,7 @@ extension SignInTexts {
                     de: "Ihr Konto ist dafür nicht eingerichtet. Wählen Sie eine andere Methode."))
             tooLate = text(
                 "problems.tooLate",
-                LocalizedText("The sign-in took too long. Start again.", de: "Die Anmeldung dauerte zu lange. Beginnen Sie erneut."))
+                LocalizedText("The sign-in took too long. Start again.", de: "Die Anmeldung hat zu lange gedauert. Beginnen Sie von vorn."))
             noPasskey = text(
                 "problems.noPasskey",
                 LocalizedText(

@@ -48,7 +48,7 @@ struct PendingChallenges: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            device.log.warning("challengeSkipped", "A pending challenge was left out: \(technicalText(of: error))")
+            device.log.warning("challengeSkipped", "A pending challenge was skipped: \(technicalText(of: error))")
             return nil
         }
     }

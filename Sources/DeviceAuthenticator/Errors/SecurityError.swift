@@ -91,7 +91,7 @@ extension SecurityError: LocalizedError, CustomDebugStringConvertible {
         case .keyGenFailed(let code, let text): "A key could not be made (\(code)): \(text)"
         case .keyCorrupted(let error):
             technicalText(
-                "The key of this enrollment is damaged or gone. Turn user verification on again, or remove the account here and enroll again.",
+                "The key of this enrollment is damaged or missing. Turn user verification on again, or remove the account here and enroll again.",
                 [], causedBy: error)
         case .localAuthenticationCancelled: "The verification was cancelled. Try again."
         case .localAuthenticationPasscodeNotSet:

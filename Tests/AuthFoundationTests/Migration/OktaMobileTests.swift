@@ -347,7 +347,8 @@ struct OktaMobileTests {
         }
     }
 
-    @Test("With a storage that is not the Keychain, the notes are in the user defaults, and a session does not come back after a sign-out")
+    @Test(
+        "With a storage that is not the Keychain, the notes are in the user defaults, and no run imports a session again after a sign-out")
     func otherStorage() async throws {
         try putDefaults([Self.first: OktaMobileJSON.version1()], default: Self.first)
         defer { defaults?.removePersistentDomain(forName: fixture.suite) }

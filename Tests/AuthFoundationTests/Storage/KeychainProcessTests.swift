@@ -9,7 +9,7 @@ import Testing
 @testable import AuthFoundation
 
 /// Two processes, like an app and its extension, that share a session through one Keychain and refresh it at the same time. The test is the
-/// server of both, and tells them when to refresh and where to die.
+/// server of both, tells them when to refresh, and kills them at chosen points.
 @Suite("Processes that share a session in the Keychain")
 struct KeychainProcessTests {
     /// The point of a refresh at which a process is killed.

@@ -64,7 +64,7 @@ struct SignInTextsTests {
         #expect(names(SignInTexts()).sorted() == keys.sorted())
     }
 
-    @Test("The String Catalog contains exactly the texts of the code; otherwise run scripts/string-catalog")
+    @Test("The String Catalog, which scripts/string-catalog writes, contains exactly the texts of the code")
     func catalog() throws {
         let file = OutsidePart.root.appending(path: "Documentation/CountersignUI.xcstrings")
         let catalog = try JSONValue(parsing: Data(contentsOf: file))

@@ -32,7 +32,7 @@ enum AuthStateArchive {
 
     private static func draft(_ state: KeyedArchive.Object) throws(Migration.SkipReason) -> SessionDraft {
         guard !state.has("authorizationError") else {
-            throw Migration.SkipReason(.ended, "The other SDK noted that the server had ended the session.")
+            throw Migration.SkipReason(.ended, "The other SDK stored that the server had ended the session.")
         }
         let authorization = state.object("lastAuthorizationResponse")
         guard let response = state.object("lastTokenResponse") ?? authorization else { throw .incomplete("response of the server") }
