@@ -196,7 +196,7 @@ struct MigrationDuplicateTests {
         }
     }
 
-    @Test("A replacement that cannot be read back is undone")
+    @Test("A replacement whose note cannot be stored is undone, and the earlier session stays")
     func replacementFails() async throws {
         fixture.put(OktaOIDCArchive.current.data)
         try await fixture.run {
@@ -257,7 +257,7 @@ struct MigrationDuplicateTests {
         }
     }
 
-    @Test("A credential that cannot be read now does not count as removed")
+    @Test("A credential that requires the user's authentication is not treated as removed, so its original stays")
     func unreadableIsNotRemoved() async throws {
         fixture.put(OktaOIDCArchive.current.data, accessControl: .flags(1))
         try await fixture.run {
@@ -295,7 +295,7 @@ struct MigrationDuplicateTests {
         }
     }
 
-    @Test("An archive in the user defaults is removed as the app asks")
+    @Test("An archive in the user defaults stays by default, and is removed if the app chose the removal after the import")
     func defaultsRemoved() async throws {
         UserDefaults(suiteName: fixture.suite)?.set(AppAuthArchive.complete.data, forKey: "authState")
         try await fixture.run {

@@ -141,7 +141,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("If an app's own settings are invalid, the session reports their error as the cause at the sign-in")
+    @Test("If an app's own settings cannot be read, the session reports their error as the cause at the sign-in")
     func ownSettings() async {
         await Credential.withStorage(MemoryTokenStorage()) {
             let file = URL(filePath: "/nowhere/Own.plist")

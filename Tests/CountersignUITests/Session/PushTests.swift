@@ -33,7 +33,7 @@ struct PushTests {
         }
     }
 
-    @Test("If the push has a number challenge, the step has the number, and the user selects it on the phone")
+    @Test("If the push has a number challenge, the step has the number, and an approval with it signs the user in")
     func number() async throws {
         try await play(asksForNumbers: true) { visit, phone in
             let task = try await visit.begin(until: .push)
@@ -93,7 +93,7 @@ struct PushTests {
         }
     }
 
-    @Test("If the user cancels while a push waits, the form appears, and the server withdraws the request from the phone")
+    @Test("If the user cancels while a push waits, the form appears, and an approval on the phone has no effect")
     func cancelled() async throws {
         try await play { visit, phone in
             let task = try await visit.begin(until: .push)
@@ -110,7 +110,7 @@ struct PushTests {
         }
     }
 
-    @Test("If the screen disappears while a push waits, the sign-in is cancelled")
+    @Test("If the task of the submission is cancelled while a push waits, the sign-in is cancelled here and at the server")
     func taskCancelled() async throws {
         try await play { visit, phone in
             let task = try await visit.begin(until: .push)
@@ -123,7 +123,7 @@ struct PushTests {
         }
     }
 
-    @Test("If the user cancels just after the approval, no user is signed in, and the tokens are revoked")
+    @Test("If the user cancels just after the approval, no user is signed in, and no tokens are stored")
     func approvedThenCancelled() async throws {
         try await play { visit, phone in
             let task = try await visit.begin(until: .push)
@@ -197,7 +197,7 @@ struct PushTests {
         }
     }
 
-    @Test("If the user goes back from a push and enters a code instead, the code signs the user in, and the push is withdrawn")
+    @Test("If the user goes back from a push and enters a code instead, the code signs the user in, and one session is stored")
     func otherFactor() async throws {
         try await play { visit, phone in
             let app = try await visit.sandbox.authenticatorApp(for: SignInVisit.jane.login)

@@ -148,7 +148,7 @@ struct RestoredSessionTests {
         }
     }
 
-    @Test("The user can sign out of an expired session, which shows an empty form")
+    @Test("The user can sign out of an expired session, which removes its tokens")
     func signOutExpired() async throws {
         try await SignInVisit.play { visit in
             await visit.signIn()
