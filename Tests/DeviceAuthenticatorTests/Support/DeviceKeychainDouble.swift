@@ -8,7 +8,7 @@ import Foundation
 /// state, access groups, keys that only one enclave can use, and keys that a change of the biometrics invalidates. It stores private keys,
 /// and the generic password that seals the enrollments.
 final class DeviceKeychainDouble: DeviceKeychain, KeychainAccess {
-    /// What happens when a guarded key signs.
+    /// The user's reaction when a guarded key signs.
     enum User { case approves, cancels, isUnknown, isLockedOut }
 
     /// How the system reports a key that another enclave created. Apple documents neither form.

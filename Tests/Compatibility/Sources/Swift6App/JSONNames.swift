@@ -1,7 +1,7 @@
 import AuthFoundation
 import Foundation
 
-// Uses each published symbol of the module JSON once. `import AuthFoundation` brings them. Both targets compile this file.
+// Uses each published symbol of the module JSON once. `import AuthFoundation` also imports them. Both targets compile this file.
 
 func makeJSON(_ any: Any, _ data: Data, _ record: some Codable, _ root: some JSONRootValue) throws -> [JSON] {
     let dictionary: [String: String] = ["a": "b"]
