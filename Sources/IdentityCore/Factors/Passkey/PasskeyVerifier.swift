@@ -14,9 +14,6 @@ package struct PasskeyVerifier: FactorVerifier {
     private let now: Date
     private let isOnPages: Bool
 
-    /// The random handle of all unknown users.
-    private static let unknownHandle: [UInt8] = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
-
     /// - Parameters:
     ///   - isOnPages: Whether a hosted page requests the signature. If not, the client can be an app, which has the relying party's origin.
     ///   - challenge: The challenge of the sign-in; `nil` rejects every signature.
@@ -58,7 +55,7 @@ package struct PasskeyVerifier: FactorVerifier {
         if reason == nil {
             // An attacker can know a user's handle, but must not know the handle of unknown users: a response with that handle would cause
             // other work for an unknown name than for a user.
-            let handle = challenge.standIns?.decoy == nil ? user.passkeyHandle : Self.unknownHandle
+            let handle = challenge.standIns?.decoy == nil ? user.passkeyHandle : StoredPasskey.unknownHandle
             for _ in 0..<(challenge.standIns?.credentials ?? 0) {
                 let passkey = StoredPasskey(standInFor: verifier.relyingParty.id)
                 // The result does not matter: a stand-in proves nothing.
@@ -94,6 +91,9 @@ extension StoredPasskey {
         return [0xA5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + coordinates.prefix(32) + [0x22, 0x58, 0x20]
             + coordinates.suffix(32)
     }()
+
+    /// The handle of all unknown users. It is random, as the end of a random key that no client sees.
+    fileprivate static let unknownHandle = Array(standInKey.suffix(32))
 
     /// Creates a passkey whose private key does not exist.
     fileprivate init(standInFor relyingPartyID: String) {
