@@ -75,8 +75,9 @@ struct PasskeyWorkTests {
         let challenge = try #require(started.members["publicKey"]?["challenge"]?.stringValue)
         var authenticator = attacker
         if let flags = answer.flags { authenticator.flags = flags }
-        let options = try RequestOptions(relyingPartyID: "id.example.com", challenge: Base64URL.decode(challenge), allowed: [])
-        var parameters = try #require(try authenticator.get(options, origin: "https://id.example.com")["response"]?.objectValue)
+        let domain = try #require(started.members["publicKey"]?["rpId"]?.stringValue)
+        let options = try RequestOptions(relyingPartyID: domain, challenge: Base64URL.decode(challenge), allowed: [])
+        var parameters = try #require(try authenticator.get(options, origin: "https://\(domain)")["response"]?.objectValue)
             .compactMapValues(\.stringValue)
         parameters["userHandle"] = answer.userHandle
         parameters["grant_type"] = GrantType.webAuthn
