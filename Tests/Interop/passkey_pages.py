@@ -291,6 +291,7 @@ def several(browser):
     laptop = Authenticator(browser)
     create_passkey(browser)
     browser.button("Show recovery codes").click()
+    browser.page("Save your recovery codes")
     codes = [item.text for item in browser.all(".codes li")]
     browser.button("I saved the codes").click()
     jane = claims(browser.signed_in())["sub"]
