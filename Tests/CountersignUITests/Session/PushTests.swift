@@ -93,6 +93,39 @@ struct PushTests {
         }
     }
 
+    @Test("The late response of a push does not replace the number of the push that was sent again")
+    func lateNumber() async throws {
+        try await play(asksForNumbers: true) { visit, _ in
+            _ = try await visit.sandbox.authenticatorApp(for: SignInVisit.jane.login)
+            let wire = Wire(visit.sandbox.transport)
+            let session = SignInSession(client: visit.sandbox.client(.directAuth, session: wire))
+            (session.form.userName, session.form.password) = (SignInVisit.jane.login, SignInVisit.password)
+            await session.submit()
+            let (release, entrance) = AsyncStream.makeStream(of: Never.self)
+            let held = Locked(0)
+            wire.change { path, data in
+                guard path.hasSuffix("/challenge") else { return data }
+                let isFirst = held.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                if isFirst { for await _ in release {} }
+                return data
+            }
+            let first = Task { await session.choose(.push) }
+            #expect(await eventually { held.withLock { $0 } == 1 })
+            let second = Task { await session.choose(.push) }
+            #expect(await eventually { session.step.number != nil })
+            let step = session.step
+            entrance.finish()
+            await first.value
+            #expect(session.step == step && session.isBusy && session.problem == nil)
+            session.cancel()
+            await second.value
+            await session.settled()
+        }
+    }
+
     @Test("If the user cancels while a push waits, the form appears, and an approval on the phone has no effect")
     func cancelled() async throws {
         try await play { visit, phone in

@@ -9,7 +9,7 @@ import FoundationNetworking
 final class Wire: URLSessionProtocol {
     /// A change of the body of a response.
     struct Change: Sendable {
-        let body: @Sendable (URLRequest, Data) throws -> Data
+        let body: @Sendable (_ path: String, Data) async throws -> Data
     }
 
     private let transport: any URLSessionProtocol
@@ -19,11 +19,11 @@ final class Wire: URLSessionProtocol {
 
     var configuration: URLSessionConfiguration { transport.configuration }
 
-    /// Changes each response from now on.
-    func change(_ body: @escaping @Sendable (URLRequest, Data) throws -> Data) { current.exchange(Change(body: body)) }
+    /// Changes the body of each response from now on, by the path of the request.
+    func change(_ body: @escaping @Sendable (_ path: String, Data) async throws -> Data) { current.exchange(Change(body: body)) }
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let (data, response) = try await transport.data(for: request)
-        return (try current.withLock({ $0 })?.body(request, data) ?? data, response)
+        return (try await current.withLock({ $0 })?.body(request.url?.path() ?? "", data) ?? data, response)
     }
 }
