@@ -55,7 +55,7 @@ public final class PushRequestModel {
     /// The maintenance tokens by enrollment. A token is reused until the organization rejects it, and is never stored.
     @ObservationIgnored private var maintenanceTokens: [String: AuthToken] = [:]
 
-    /// Creates a model without requests. Call ``fetch()`` when the app becomes active; `PushRequestView` does so.
+    /// Creates a model without requests. Call ``fetch(reportsProblem:)`` when the app becomes active; `PushRequestView` does so.
     /// - Parameters:
     ///   - device: The authenticator of this app, whose clock decides on the expiry of requests.
     ///   - clock: The clock for waits.
