@@ -51,7 +51,7 @@ struct App {
 let apps = [
     App(name: "DirectAuth", modules: ["AuthFoundation", "CountersignUI"]),
     App(name: "Password", modules: ["AuthFoundation", "CountersignUI"]),
-    App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"]),
+    App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"], testModules: ["CountersignUI"]),
     App(
         name: "PushAuthenticator", modules: ["AuthFoundation", "CountersignUI", "OktaDirectAuth", "DeviceAuthenticator"],
         testModules: ["BrowserSignin"]),

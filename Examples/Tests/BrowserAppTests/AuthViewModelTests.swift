@@ -2,6 +2,7 @@ import AppSession
 import AuthFoundation
 import BrowserSignin
 import CountersignSandbox
+import CountersignUI
 import ExampleTestSupport
 import Foundation
 import Testing
@@ -324,9 +325,9 @@ struct AuthViewModelTests {
     @Test("After an offline sign-out in the password app, a sign-in in the browser app becomes the default of the shared store")
     func afterAnotherApp() async throws {
         try await withSandbox { sandbox in
-            let session = DirectSession { sandbox.client(.password) }
-            try await session.signIn(
-                username: SandboxUser.john.login, password: SandboxUser.john.password ?? "", secondFactor: .none)
+            let session = PasswordSession(
+                client: .success(sandbox.client(.password)), secondFactors: [], refreshesAutomatically: false, texts: SignInTexts())
+            try await session.signIn(username: SandboxUser.john.login, password: SandboxUser.john.password ?? "")
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
             try await session.signOut()
             #expect(session.token == nil && Credential.default == nil)
