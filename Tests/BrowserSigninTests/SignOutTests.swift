@@ -190,6 +190,36 @@ struct SignOutTests {
         }
     }
 
+    @Test("If the credential is locked while the browser is open, a sign-out with revocation still revokes the tokens and removes it")
+    func lockedMeanwhile() async throws {
+        let issuer = BrowserIssuer()
+        try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
+            let credential = try Credential.store(try await Self.token(of: issuer))
+            let signin = try BrowserSignin(
+                issuer.client(),
+                in: ScriptedBrowser { page, _ in
+                    credential.lock()
+                    return try issuer.visitLogout(page)
+                })
+            let report = await signin.signOut(credential: credential, ending: .all)
+            #expect(report.session.isDone && report.tokens.isDone && credential.isLocked)
+            #expect(issuer.pages("/revoke").count == 2 && Credential.default == nil)
+        }
+    }
+
+    @Test("A sign-out of a credential that is locked from the start leaves the credential stored and reports the lock")
+    func lockedBefore() async throws {
+        let issuer = BrowserIssuer()
+        try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
+            let credential = try Credential.store(try await Self.token(of: issuer))
+            let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
+            credential.lock()
+            let report = await signin.signOut(credential: credential, ending: .all)
+            #expect(report.session.isDone && report.failure is CredentialLockedError)
+            #expect(issuer.pages("/revoke").isEmpty && Credential.default == credential)
+        }
+    }
+
     private static func token(of issuer: BrowserIssuer) async throws -> Token {
         try await BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer)).signIn()
     }

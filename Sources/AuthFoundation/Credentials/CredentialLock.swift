@@ -124,7 +124,7 @@ extension Credential {
     func requireUnlocked() throws { _ = try unlockedToken() }
 
     /// Returns the tokens. Throws ``CredentialLockedError`` if the credential is locked.
-    func unlockedToken() throws -> Token {
+    package func unlockedToken() throws -> Token {
         lockIfAbsent()
         return try state.withLock { state in
             if state.lock.isLocked { throw CredentialLockedError() }

@@ -13,8 +13,14 @@ extension Credential {
     /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind, and ``CredentialLockedError``; then nothing
     ///   changes. Network or server errors after the local removal; storage errors.
     public func revoke(type: Token.RevokeType = .all) async throws {
+        try await revoke(type: type, known: unlockedToken())
+    }
+
+    /// Revokes tokens like ``revoke(type:)``, also if the credential was locked after the caller read its token.
+    /// - Parameter known: The token of the credential with its secrets, from before the lock.
+    package func revoke(type: Token.RevokeType = .all, known: Token) async throws {
         // Kept until the revocation, because the credential can be locked meanwhile. Its own token then lacks the tokens to revoke.
-        var token = try unlockedToken()
+        var token = (try? unlockedToken()) ?? known
         guard type.endsSession(of: token), let store else {
             try await oauth2.revoke(token, type: type)
             return

@@ -155,8 +155,9 @@ extension BrowserSignin {
         /// The result for the session at the server.
         public var session: Outcome = .skipped
 
-        /// The result for the tokens. If the server was unreachable, the credential is removed locally and the revocation is sent later;
-        /// see `Credential.deliverPendingRevocations()`.
+        /// The result for the tokens. If the credential is locked at the call and stays locked, this is the failure
+        /// `CredentialLockedError`, and the credential stays stored. If the server was unreachable, the credential is removed locally and the
+        /// revocation is sent later; see `Credential.deliverPendingRevocations()`.
         public var tokens: Outcome = .skipped
 
         /// The first failure, in the order of the steps; `nil` if no step failed.
@@ -177,6 +178,8 @@ extension BrowserSignin {
         from window: WindowAnchor? = nil, credential: Credential, ending steps: SignOutSteps, context: SessionLogoutFlow.Context = .init()
     ) async -> SignOutReport {
         var report = SignOutReport()
+        // Read before the browser is shown: the credential can be locked while the user is in the browser or in another app.
+        let known = try? credential.unlockedToken()
         if steps.contains(.session) {
             do {
                 try await signOut(from: window, credential: credential, context: context)
@@ -188,7 +191,7 @@ extension BrowserSignin {
         }
         if steps.contains(.tokens) {
             do {
-                try await credential.revoke()
+                if let known { try await credential.revoke(known: known) } else { try await credential.revoke() }
                 report.tokens = .done
             } catch {
                 report.tokens = .failed(error)

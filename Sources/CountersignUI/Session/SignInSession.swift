@@ -171,7 +171,8 @@ public final class SignInSession {
     }
 
     /// Signs the user out: removes the tokens from this device, and revokes them. Without a network, the revocation is sent later. The
-    /// tokens of a locked session are only removed, because they cannot be read. A sign-in in progress is cancelled.
+    /// tokens of a session that is locked at the call and stays locked are only removed, because they cannot be read. A sign-in in progress
+    /// is cancelled.
     /// - Parameter endsBrowserSession: Whether to end the session of the browser too. The system then shows the browser. Requires the
     ///   method ``SignInMethod/browser``.
     public func signOut(endsBrowserSession: Bool = false) async {
@@ -180,12 +181,18 @@ public final class SignInSession {
         guard let credential, signingOut.insert(credential.id).inserted else { return }
         defer { signingOut.remove(credential.id) }
         problem = nil
+        // Read before the browser is shown: the session can be locked while the user is in the browser or in another app.
+        let known = try? credential.unlockedToken()
         if endsBrowserSession, let browser = try? usableBrowser() {
             let report = await browser.signOut(from: windowSource?(), credential: credential, ending: .session)
             if let failure = report.failure { show(SignInProblem(failure, at: .browser), of: credential) }
         }
         do {
-            if credential.isLocked { try credential.remove() } else { try await credential.revoke() }
+            if let token = known ?? (try? credential.unlockedToken()) {
+                try await credential.revoke(known: token)
+            } else {
+                try credential.remove()
+            }
         } catch {
             // The tokens are removed even if the revocation fails, so only a failed removal is a problem.
             if Credential.allIDs.contains(credential.id) { show(SignInProblem(.storageFailed, underlying: error), of: credential) }

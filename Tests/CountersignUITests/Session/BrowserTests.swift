@@ -100,6 +100,23 @@ struct BrowserTests {
         }
     }
 
+    @Test("If the session is locked while a sign-out shows the browser, the tokens are still revoked")
+    func signOutAcrossLock() async throws {
+        try await play { visit, _ in
+            await visit.session.signInWithBrowser()
+            let credential = try #require(visit.session.credential)
+            let token = credential.token
+            visit.sandbox.inject(Fault(.delay(30), at: "logout"))
+            let signOut = Task { await visit.session.signOut(endsBrowserSession: true) }
+            #expect(await eventually { visit.sandbox.pendingFaults.isEmpty })
+            credential.lock()
+            visit.sandbox.advance(by: 31)
+            await signOut.value
+            #expect(credential.isLocked && visit.session.problem == nil && Credential.allIDs.isEmpty)
+            #expect(try await visit.sandbox.client(.browser).introspect(token: token, type: .refreshToken).active == false)
+        }
+    }
+
     @Test("Without a redirect URI, the browser button reports a wrong configuration")
     func noRedirect() async throws {
         try await SignInVisit.play(options: Self.options) { visit in
