@@ -46,7 +46,7 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     let randomness: Randomness
     let state = Locked(State())
     let discoveries = SingleFlight<URL, OpenIdConfiguration>(endsWhenAbandoned: true)
-    let keyFetches = SingleFlight<URL, JWKS>(endsWhenAbandoned: true)
+    let keyFetches = SingleFlight<KeyFetch, JWKS>(endsWhenAbandoned: true)
     let refreshes = SingleFlight<RefreshKey, Token>()
 
     /// The identity of a refresh. Concurrent refreshes with the same identity share one request.

@@ -26,14 +26,17 @@ extension OAuth2Client {
 
     /// Returns the issuer's keys. They are fetched once, and again if a token names an unknown key. Errors are not cached.
     /// - Throws: ``APIClientError`` if the request fails, and the errors of ``openIdConfiguration()``.
-    public func jwks() async throws -> JWKS {
+    public func jwks() async throws -> JWKS { try await jwks(isRetried: true) }
+
+    private func jwks(isRetried: Bool) async throws -> JWKS {
         if let known = jwks { return known }
-        return try await fetchKeys()
+        return try await fetchKeys(isRetried)
     }
 
     /// Returns the issuer's keys. If no key has this identifier, fetches the keys again, at most once a minute.
-    func jwks(containing keyId: String) async throws -> JWKS {
-        let known = try await jwks()
+    /// - Parameter isRetried: Whether a fetch is repeated after a temporary failure.
+    func jwks(containing keyId: String, isRetried: Bool = true) async throws -> JWKS {
+        let known = try await jwks(isRetried: isRetried)
         guard !keyId.isEmpty, !known.contains(keyId: keyId) else { return known }
         let now = clock.now
         let mayFetch = state.withLock { state in
@@ -42,9 +45,10 @@ extension OAuth2Client {
             return true
         }
         // If a fetch is already running, wait for its result.
-        guard mayFetch || keyFetches.isRunning(configuration.discoveryURL) else { return jwks ?? known }
+        let isRunning = [true, false].contains { keyFetches.isRunning(KeyFetch(url: configuration.discoveryURL, isRetried: $0)) }
+        guard mayFetch || isRunning else { return jwks ?? known }
         do {
-            return try await fetchKeys()
+            return try await fetchKeys(isRetried)
         } catch {
             // Only a successful fetch starts the one-minute interval.
             state.withLock { if $0.keysRefetchedAt == now { $0.keysRefetchedAt = nil } }
@@ -52,14 +56,22 @@ extension OAuth2Client {
         }
     }
 
-    private func fetchKeys() async throws -> JWKS {
-        try await keyFetches.value(for: configuration.discoveryURL) { [self] in
-            let request = KeysRequest(openIdConfiguration: try await openIdConfiguration(), clientId: configuration.clientId)
+    private func fetchKeys(_ isRetried: Bool) async throws -> JWKS {
+        // A caller that cannot wait for retries must not share a fetch that is repeated.
+        try await keyFetches.value(for: KeyFetch(url: configuration.discoveryURL, isRetried: isRetried)) { [self] in
+            let request = KeysRequest(
+                openIdConfiguration: try await openIdConfiguration(), clientId: configuration.clientId, isRetried: isRetried)
             let keys = try await request.send(to: self).result
             state.withLock { $0.jwks = keys }
             return keys
         }
     }
+}
+
+/// The key of concurrent fetches of the issuer's keys that share one request.
+struct KeyFetch: Hashable, Sendable {
+    let url: URL
+    let isRetried: Bool
 }
 
 /// Reports a URL that is neither https nor plain http on this machine.

@@ -79,7 +79,8 @@ extension OAuth2Client {
             openIdConfiguration: try await prepareRefresh(of: token), clientConfiguration: configuration, refreshToken: refreshToken,
             scope: scope, dpopThumbprint: token.context.dpopThumbprint, condition: condition)
         let answer = try await request.send(to: self).result
-        // No other process should use the old refresh token while the validation fetches new keys. A failure must not lose the response.
+        // No other process should use the old refresh token while the validation fetches new keys, which it tries once. A failure must not
+        // lose the response.
         try? condition()
         do {
             try checkBinding(of: answer)

@@ -67,9 +67,10 @@ extension OAuth2Client {
     ///   - isIdempotent: Whether the request can safely be sent twice.
     ///   - isFixed: Whether `build` returns the same request each time.
     ///   - staysOnHost: Whether a redirect to another host is rejected.
+    ///   - isRetried: Whether the request is repeated after a temporary failure.
     func send<T>(
         parsing context: (any APIParsingContext)?, isIdempotent: Bool, isFixed: Bool = false, staysOnHost: Bool = false,
-        build: @Sendable () throws -> URLRequest
+        isRetried: Bool = true, build: @Sendable () throws -> URLRequest
     ) async throws -> APIResponse<T> {
         let proof = Locked<String?>(nil)
         var sender = RequestSender(client: self, clock: clock, randomness: randomness) { [weak self] response, request in
@@ -77,7 +78,7 @@ extension OAuth2Client {
             self?.learnNonce(from: response)
             proof.exchange(SentProof.thumbprint(in: request))
         }
-        sender.staysOnHost = staysOnHost
+        (sender.staysOnHost, sender.isRetried) = (staysOnHost, isRetried)
         if configuration.usesDPoP, !isFixed { sender.asksForAnotherProof = { DPoPNonce.isAsked(for: $0, body: $1) } }
         return try await SentProof.$ofTask.withValue(proof) {
             try await sender.send(parsing: context, isIdempotent: isIdempotent, build: build)

@@ -2,7 +2,8 @@ import Foundation
 
 extension OAuth2Client {
     /// Validates the ID token of a new token, if it has one.
-    func validate(_ token: Token, context: any IDTokenValidatorContext) async throws {
+    /// - Parameter isRetried: Whether a fetch of new keys is repeated after a temporary failure.
+    func validate(_ token: Token, context: any IDTokenValidatorContext, isRetried: Bool = true) async throws {
         guard let idToken = token.idToken else { return }
         try await checkClaims(of: idToken, context: context)
         if let accessToken = token.token(of: .accessToken) {
@@ -11,15 +12,18 @@ extension OAuth2Client {
         if let deviceSecret = token.deviceSecret {
             try Token.deviceSecretValidator.validate(deviceSecret, idToken: idToken)
         }
-        guard try idToken.validate(using: await jwks(containing: idToken.header.keyId)) else { throw JWTError.signatureInvalid }
+        guard try idToken.validate(using: await jwks(containing: idToken.header.keyId, isRetried: isRetried)) else {
+            throw JWTError.signatureInvalid
+        }
     }
 
-    /// Validates the ID token of a refresh against the previous ID token (OpenID Connect Core 1.0 §12.2).
+    /// Validates the ID token of a refresh against the previous ID token (OpenID Connect Core 1.0 §12.2). Sends at most one request for new
+    /// keys, because the right to refresh the token can end while the new token is only in memory.
     func validate(_ token: Token, refreshedFrom old: Token) async throws {
         // If the response had no ID token, the old one was kept.
         guard let idToken = token.idToken, idToken != old.idToken else { return }
         let nonce: String? = idToken[.nonce]
-        try await validate(token, context: RefreshContext(nonce: nonce))
+        try await validate(token, context: RefreshContext(nonce: nonce), isRetried: false)
         guard let before = old.idToken else { return }
         guard idToken.issuer == before.issuer else { throw JWTError.invalidIssuer }
         guard idToken.subject == before.subject else { throw JWTError.invalidSubject }

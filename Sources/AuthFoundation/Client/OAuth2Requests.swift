@@ -150,10 +150,11 @@ struct DiscoveryRequest: APIRequest, HostBoundRequest {
     var timeoutInterval: TimeInterval { 20 }
 }
 
-struct KeysRequest: OAuth2APIRequest {
+struct KeysRequest: OAuth2APIRequest, RetryLimitedRequest {
     typealias ResponseType = JWKS
     let openIdConfiguration: OpenIdConfiguration
     let clientId: String
+    var isRetried = true
 
     var url: URL { openIdConfiguration.jwksUri }
     var query: [String: (any APIRequestArgument)?]? { ["client_id": clientId] }

@@ -123,6 +123,12 @@ protocol ConditionalRequest {
     func checkCondition() throws
 }
 
+/// A request that is sent only once if its caller cannot wait for retries.
+protocol RetryLimitedRequest {
+    /// Whether the request is repeated after a temporary failure.
+    var isRetried: Bool { get }
+}
+
 /// A request that does not follow redirects to another host.
 protocol HostBoundRequest {}
 
@@ -171,7 +177,8 @@ extension APIRequest {
             return try await client.send(try request(for: client), parsing: context)
         }
         return try await client.send(
-            parsing: context, isIdempotent: httpMethod == .get || self is any IdempotentRequest, staysOnHost: self is any HostBoundRequest
+            parsing: context, isIdempotent: httpMethod == .get || self is any IdempotentRequest, staysOnHost: self is any HostBoundRequest,
+            isRetried: (self as? any RetryLimitedRequest)?.isRetried ?? true
         ) {
             let request = try request(for: client)
             try (self as? any ConditionalRequest)?.checkCondition()

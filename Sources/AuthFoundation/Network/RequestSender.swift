@@ -21,6 +21,8 @@ struct RequestSender: Sendable {
     var randomness = Randomness.system
     /// Whether a redirect to another host is rejected.
     var staysOnHost = false
+    /// Whether the request is repeated after a temporary failure.
+    var isRetried = true
     /// Called with each response and its request.
     var observe: @Sendable (HTTPURLResponse, URLRequest) -> Void = { _, _ in }
     /// Returns whether the request was rejected because its proof lacks the nonce in the response. Then the request is resent once.
@@ -30,6 +32,7 @@ struct RequestSender: Sendable {
     func send<T>(
         parsing context: (any APIParsingContext)?, isIdempotent: Bool, build: @Sendable () throws -> URLRequest
     ) async throws -> APIResponse<T> {
+        let mayRepeat = isIdempotent && isRetried
         var rateLimitRetries = 0
         var transientRetries = 0
         var firstRequestId: String?
@@ -45,8 +48,7 @@ struct RequestSender: Sendable {
             let (data, response): (Data, HTTPURLResponse)
             do {
                 (data, response) = try await exchange(request)
-            } catch let error as URLError where isIdempotent && error.isConnectionFailure && transientRetries < Self.maximumTransientRetries
-            {
+            } catch let error as URLError where mayRepeat && error.isConnectionFailure && transientRetries < Self.maximumTransientRetries {
                 transientRetries += 1
                 try await pause(beforeRetry: transientRetries)
                 continue
@@ -63,7 +65,7 @@ struct RequestSender: Sendable {
             case .success:
                 return try success(data, response: response, request: request, context: context)
             case .retry:
-                guard let limit = APIRateLimit(response), (limit.delay ?? 0) <= Self.maximumRateLimitDelay,
+                guard isRetried, let limit = APIRateLimit(response), (limit.delay ?? 0) <= Self.maximumRateLimitDelay,
                     case .retry(let maximum) = client.shouldRetry(request: request, rateLimit: limit), rateLimitRetries < maximum
                 else { break }
                 rateLimitRetries += 1
@@ -71,7 +73,7 @@ struct RequestSender: Sendable {
                 if let delay = limit.delay { try await clock.sleep(for: delay) }
                 continue
             case .error:
-                guard isIdempotent, [502, 503, 504].contains(response.statusCode), transientRetries < Self.maximumTransientRetries else {
+                guard mayRepeat, [502, 503, 504].contains(response.statusCode), transientRetries < Self.maximumTransientRetries else {
                     break
                 }
                 transientRetries += 1

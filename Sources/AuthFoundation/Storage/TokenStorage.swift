@@ -124,7 +124,8 @@ extension SharedTokenStorage {
 
 /// The exclusive right to refresh a token. It ends with ``release()`` or with the process, and some kinds also after a time.
 package protocol RefreshLock: Sendable {
-    /// Extends the right. Returns `false` if another process has it now; the caller must then send and store nothing.
+    /// Extends the right. Returns `false` if another process has it now. The caller must then send no further request. It still stores a
+    /// token that it has received, unless the storage has a later one.
     func renew() -> Bool
 
     func release()

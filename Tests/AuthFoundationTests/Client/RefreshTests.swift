@@ -77,6 +77,26 @@ struct RefreshTests {
         #expect(new.idToken == old.idToken)
     }
 
+    @Test(
+        "After a refresh response, the client requests new keys only once, so that the right to refresh the token does not end meanwhile",
+        arguments: [503, 429])
+    func fetchesKeysOnce(status: Int) async throws {
+        let issuer = try IssuerFixture()
+        let old = try await signedIn(issuer)
+        let other = try issuer.idToken(key: IssuerKeys.rotated.get())
+        let reply = issuer.response(access: "access-2", refresh: "refresh-2", idToken: other)
+        issuer.session.on("/v1/token") { _, _ in reply }
+        let before = issuer.session.requests("/v1/keys").count
+        let limit = [
+            "X-Rate-Limit-Limit": "1", "X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "1800000060",
+            "Date": "Fri, 15 Jan 2027 08:00:00 GMT",
+        ]
+        issuer.session.on("/v1/keys") { _, _ in ScriptedIssuer.Reply(status: status, headers: limit) }
+        let new = try await issuer.client.refresh(old)
+        #expect(issuer.session.requests("/v1/keys").count == before + 1 && issuer.clock.waits.isEmpty)
+        #expect(new.refreshToken == "refresh-2" && new.idToken == old.idToken)
+    }
+
     @Test("A refresh request has a timeout of less than 30 seconds")
     func givesUpWithinGrace() async throws {
         let issuer = try IssuerFixture()

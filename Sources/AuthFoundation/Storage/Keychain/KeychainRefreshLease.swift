@@ -2,7 +2,8 @@ import Foundation
 
 /// The exclusive right of a process to refresh a token, as an item of the Keychain that the processes share. A file lock in the container of
 /// an app group would be wrong on iOS, which ends an app that is suspended while it holds one. A process that was suspended or ended loses
-/// the lease after ``lifetime``. It must ``renew()`` the lease before each further request and before it stores a token.
+/// the lease after ``lifetime``. It must ``renew()`` the lease before each further request. A token that it has received is
+/// stored also after the lease has ended, unless the storage has a later one.
 struct KeychainRefreshLease: RefreshLock {
     static let service = "com.countersign.refresh"
     /// Seconds for which a lease is valid. A request takes less, apart from a suspended process.
