@@ -101,6 +101,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         state.withLock { state in
             guard !state.isRemoved else { return }
             state.isStored = true
+            if state.lock.isLocked { state.lock.changes += 1 }
             guard !state.lock.isLocked, token != state.token else { return }
             state.token = token
             state.session = .active

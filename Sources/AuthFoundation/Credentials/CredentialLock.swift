@@ -81,14 +81,7 @@ extension Credential {
         if try await !Self.asksUser(id, in: coordinator) { try await (verify ?? Self.verifyDeviceOwner)(prompt) }
         // If the credential stays locked, the storage must not keep the token in memory.
         defer { forgetTokenIfLocked() }
-        let token = try await Self.read(id, prompt: prompt, from: coordinator)
-        let isUnlocked = state.withLock { state in
-            guard !state.isRemoved, state.lock.count == count else { return false }
-            state.lock.isLocked = false
-            state.token = token
-            return true
-        }
-        guard isUnlocked else { throw CredentialLockedError() }
+        guard try await unlock(after: count, prompt: prompt, from: coordinator) else { throw CredentialLockedError() }
         resumeAutomaticRefresh()
         postOnMainActor(.credentialLockChanged, self)
     }
@@ -100,15 +93,29 @@ extension Credential {
         try (coordinator.tokenStorage as? any SharedTokenStorage)?.asksUser(forToken: id) == true
     }
 
+    /// Reads the stored token and unlocks the credential with it. Returns `false` if the credential was removed, or locked again after the
+    /// first `count` times.
     @CredentialActor
-    private static func read(_ id: String, prompt: String, from coordinator: any CredentialCoordinator) async throws -> Token {
-        let token =
-            if let shared = coordinator.tokenStorage as? any SharedTokenStorage {
-                try await shared.readToken(id: id, prompt: prompt)
-            } else {
-                try coordinator.tokenStorage.get(token: id, prompt: prompt, authenticationContext: nil)
+    private func unlock(after count: Int, prompt: String, from coordinator: any CredentialCoordinator) async throws -> Bool {
+        while true {
+            let changes = state.withLock { $0.lock.changes }
+            let stored =
+                if let shared = coordinator.tokenStorage as? any SharedTokenStorage {
+                    try await shared.readToken(id: id, prompt: prompt)
+                } else {
+                    try coordinator.tokenStorage.get(token: id, prompt: prompt, authenticationContext: nil)
+                }
+            // A refresh that was underway may have stored a newer token during the read. Then read again. After this check, the actor is not
+            // free before the credential has the token.
+            guard state.withLock({ $0.lock.changes }) == changes else { continue }
+            let token = (coordinator as? CredentialStore)?.tokenAfterRead(stored) ?? stored
+            return state.withLock { state in
+                guard !state.isRemoved, state.lock.count == count else { return false }
+                state.lock.isLocked = false
+                state.token = token
+                return true
             }
-        return (coordinator as? CredentialStore)?.tokenAfterRead(token) ?? token
+        }
     }
 
     private static func verifyDeviceOwner(_ prompt: String) async throws {
@@ -157,6 +164,8 @@ struct CredentialLockState: Sendable {
     var isLocked = false
     /// The number of locks, and of times that the app has entered the background.
     var count = 0
+    /// The number of tokens that the credential, while it was locked, was to take over from the storage.
+    var changes = 0
 }
 
 /// The credential is locked, and the user must unlock it (``Credential/unlock(prompt:verifying:)``). The user is still signed in.

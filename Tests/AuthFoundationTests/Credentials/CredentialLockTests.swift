@@ -265,6 +265,32 @@ struct CredentialLockTests {
         }
     }
 
+    @Test("If a refresh stores a newer token while an unlock reads the old one, the unlocked credential has the newer token")
+    func refreshDuringUnlock() async throws {
+        try await with { credential, _ in
+            let answers = Gate()
+            issuer.on("/v1/token") { _, _ in
+                await answers.wait()
+                return .tokens("access-2", refresh: "refresh-2")
+            }
+            let refresh = Task { try await credential.refresh() }
+            await issuer.awaits("/v1/token", 1)
+            credential.lock()
+            device.afterNextRead {
+                let isStored = DispatchSemaphore(value: 0)
+                Task {
+                    answers.open()
+                    _ = try? await refresh.value
+                    isStored.signal()
+                }
+                #expect(isStored.wait(timeout: .now() + 5) == .success)
+            }
+            try await credential.unlock { _ in }
+            try await refresh.value
+            #expect(!credential.isLocked && credential.token.refreshToken == "refresh-2")
+        }
+    }
+
     @Test("A refresh that is underway when a protected credential is locked stores its token without a prompt")
     func protectedRefreshUnderway() async throws {
         try await with(asksUser: true) { credential, _ in

@@ -27,6 +27,8 @@ final class KeychainDouble: Sendable {
         var race: (@Sendable () -> Void)?
         /// Runs once, before the next read that can ask the user.
         var readRace: (@Sendable () -> Void)?
+        /// Runs once, after the next read that can ask the user.
+        var afterReadRace: (@Sendable () -> Void)?
         /// Runs once, after the next list of items.
         var listRace: (@Sendable () -> Void)?
     }
@@ -83,6 +85,9 @@ final class KeychainDouble: Sendable {
 
     /// Runs a function once, right before the next read of a value that can ask the user, such as while the user reads the prompt.
     func beforeNextRead(_ race: @escaping @Sendable () -> Void) { state.withLock { $0.readRace = race } }
+
+    /// Runs a function once, right after the next read of a value that can ask the user.
+    func afterNextRead(_ race: @escaping @Sendable () -> Void) { state.withLock { $0.afterReadRace = race } }
 
     /// Runs a function once, right after the next list of items.
     func afterNextList(_ race: @escaping @Sendable () -> Void) { state.withLock { $0.listRace = race } }
@@ -158,6 +163,7 @@ final class KeychainDouble: Sendable {
             _ query: KeychainQuery, prompt: String?, context: (any TokenAuthenticationContext)?
         ) -> Result<KeychainRecord, KeychainStatus> {
             if !(context is NoInteraction) { device.runRace(\.readRace) }
+            defer { if !(context is NoInteraction) { device.runRace(\.afterReadRace) } }
             return device.withState { state in
                 guard let index = state.indices(query, groups).first else { return .failure(KeychainStatus(KeychainStatus.itemNotFound)) }
                 let record = state.record(index)
