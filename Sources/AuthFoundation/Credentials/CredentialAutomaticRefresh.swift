@@ -39,12 +39,14 @@ extension Credential {
 
     /// Continues the automatic refresh that paused because the credential was locked.
     func resumeAutomaticRefresh() {
-        state.withLock { state in
-            guard let paused = state.automaticRefresh else { return }
-            // After a short lock, the paused task is still waiting.
-            paused.cancel()
+        let paused = state.withLock { state -> Task<Void, Never>? in
+            guard let paused = state.automaticRefresh else { return nil }
             state.automaticRefresh = automaticRefreshes()
+            return paused
         }
+        // After a short lock, the paused task is still waiting. Its cancellation handlers, such as those of an app's clock, may use the
+        // credential, so the state must not be locked here.
+        paused?.cancel()
     }
 
     private func automaticRefreshes() -> Task<Void, Never> {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -11,6 +12,45 @@ struct AutomaticRefreshTests {
 
     private func with(_ body: () async throws -> Void) async throws {
         try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: clock, operation: body)
+    }
+
+    /// A clock that calls a function whenever a sleep is cancelled.
+    private struct WatchedClock: OAuth2Clock {
+        let base: ManualClock
+        let cancelled: @Sendable () -> Void
+
+        var now: Date { base.now }
+
+        func sleep(for interval: TimeInterval) async throws {
+            try await withTaskCancellationHandler {
+                try await base.sleep(for: interval)
+            } onCancel: {
+                cancelled()
+            }
+        }
+    }
+
+    @Test("When an unlock ends the paused wait of an automatic refresh, the clock's cancellation handler can use the credential")
+    func usableDuringCancellation() async throws {
+        let (known, isFree) = (Locked<Credential?>(nil), Locked<Bool?>(nil))
+        let watched = WatchedClock(base: clock) {
+            let used = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                _ = known.withLock { $0 }?.isLocked
+                used.signal()
+            }
+            let result = used.wait(timeout: .now() + 5)
+            isFree.exchange(result == .success)
+        }
+        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: watched) {
+            let credential = try Credential.store(.fixture())
+            known.exchange(credential)
+            credential.automaticRefresh = true
+            await clock.sleepers(1)
+            credential.lock()
+            try await credential.unlock { _ in }
+            #expect(isFree.withLock { $0 } == true && credential.automaticRefresh)
+        }
     }
 
     @Test("Automatic refresh refreshes the token 300 seconds before each expiry")
