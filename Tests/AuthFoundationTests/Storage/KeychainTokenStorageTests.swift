@@ -132,6 +132,23 @@ struct KeychainTokenStorageTests {
         }
     }
 
+    @Test("If another process removes a protected session while its token is replaced, the session stays removed")
+    func removedDuringReplacement() throws {
+        try on(storage()) { storage in
+            try storage.add(token: .fixture(), metadata: nil, options: protection)
+            // The first change clears the other place, and the second one adds the new token there.
+            device.beforeNextChange { [device] in
+                device.beforeNextChange {
+                    #expect(KeychainDouble.App(device: device).delete(KeychainQuery(service: Self.tokens)) == KeychainStatus.success)
+                }
+            }
+            #expect(throws: TokenError.cannotReplaceToken) {
+                try storage.replace(token: "session-1", with: .fixture(access: "new"), security: nil)
+            }
+            #expect(storage.allIDs.isEmpty && device.records(of: "com.countersign.tokens.other").isEmpty)
+        }
+    }
+
     @Test("Options without a protection keep the protection of a stored token")
     func keepsProtection() throws {
         try on(storage()) { storage in

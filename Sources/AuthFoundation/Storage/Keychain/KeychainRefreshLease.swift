@@ -121,8 +121,9 @@ extension KeychainAccess {
         return nil
     }
 
-    /// Deletes the matching items. No-op if there are none. Throws ``KeychainError``.
-    func remove(_ query: KeychainQuery) throws {
+    /// Deletes the matching items. Returns `false` if there are none. Throws ``KeychainError``.
+    @discardableResult
+    func remove(_ query: KeychainQuery) throws -> Bool {
         let status = delete(query)
         guard status == KeychainStatus.success || status == KeychainStatus.itemNotFound else {
             throw KeychainError.cannotDelete(code: status)
@@ -140,3 +141,4 @@ extension KeychainAccess {
         guard status == KeychainStatus.success else { throw KeychainError.cannotSave(code: status) }
     }
 }
+        return status == KeychainStatus.success

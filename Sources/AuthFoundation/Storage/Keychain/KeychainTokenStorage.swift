@@ -223,7 +223,11 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
             try keychain.remove(new.query)
             let status = keychain.add(new, context: options?.context)
             guard status == KeychainStatus.success else { throw KeychainError.cannotSave(code: status) }
-            try keychain.remove(found.query)
+            guard try keychain.remove(found.query) else {
+                // Another process has removed the session meanwhile.
+                try keychain.remove(new.query)
+                throw TokenError.cannotReplaceToken
+            }
         } else {
             let changes = KeychainChanges(generic: metadata, value: value, protection: options?.newProtection)
             guard try update(found, changes, context: options?.context) else { throw TokenError.cannotReplaceToken }
