@@ -366,4 +366,24 @@ struct KeychainTokenStorageTests {
             #expect(device.prompts.isEmpty)
         }
     }
+
+    @Test("While the device is locked, the revocations that are readable then are listed, and the others afterwards")
+    func revocationsOfLockedDevice() throws {
+        try on(storage()) { storage in
+            for (id, accessibility) in [
+                ("a", Keychain.Accessibility.unlocked), ("b", .whenPasswordSetThisDeviceOnly), ("c", .afterFirstUnlock),
+            ] {
+                let token = try Token.fixture(id: id)
+                try storage.add(token: token, metadata: nil, options: KeychainOptions(accessibility: accessibility))
+                try storage.add(pendingRevocation: PendingRevocation(token: token, type: .all, queuedAt: clock.now))
+                try storage.remove(id: id)
+            }
+            device.lock = .locked
+            #expect(try storage.pendingRevocations().map(\.id) == ["c"])
+            device.lock = .unlocked
+            #expect(try storage.pendingRevocations().map(\.id).sorted() == ["a", "b", "c"])
+            device.lock = .beforeFirstUnlock
+            #expect { try storage.pendingRevocations() } throws: { isLocked($0) }
+        }
+    }
 }

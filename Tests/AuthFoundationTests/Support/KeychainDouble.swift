@@ -227,6 +227,7 @@ extension KeychainDouble.State {
             return groups.contains(group) && query.service.map { $0 == record.service } ?? true
                 && query.account.map { $0 == record.account } ?? true && query.accessGroup.map { $0 == group } ?? true
                 && query.generic.map { $0 == record.generic } ?? true
+                && query.accessibility.map { $0 == record.protection.accessibility } ?? true
                 && query.isSynchronizable.map { $0 == record.isSynchronizable } ?? true
         }
     }

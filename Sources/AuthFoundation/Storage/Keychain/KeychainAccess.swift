@@ -73,6 +73,7 @@ package struct KeychainQuery: Sendable, Hashable {
     package var accessGroup: String?
     package var generic: Data?
     package var isSynchronizable: Bool?
+    package var accessibility: Keychain.Accessibility?
 
     package init(service: String, account: String? = nil, accessGroup: String? = nil, generic: Data? = nil) {
         (self.service, self.account, self.accessGroup, self.generic) = (service, account, accessGroup, generic)

@@ -104,6 +104,22 @@ extension KeychainAccess {
         }
     }
 
+    /// Returns the items of a service that never leave the device, without their values. While the device is locked, only the ones that are
+    /// readable after the first unlock. Throws ``KeychainError``.
+    func itemsOfThisDevice(_ service: String) throws -> [KeychainRecord] {
+        func items(_ accessibility: Keychain.Accessibility) throws -> [KeychainRecord] {
+            var query = KeychainQuery(service: service)
+            query.accessibility = accessibility
+            return try self.items(query)
+        }
+        // One list for each accessibility, because one unreadable item fails a whole list.
+        var found = try items(.afterFirstUnlockThisDeviceOnly)
+        for accessibility in [Keychain.Accessibility.unlockedThisDeviceOnly, .whenPasswordSetThisDeviceOnly] {
+            do { found += try items(accessibility) } catch let error as KeychainError where error.isLocked {}
+        }
+        return found
+    }
+
     /// Returns the items of a token, or of all tokens, without their values, the latest first. Throws ``KeychainError``.
     func tokenItems(_ id: String? = nil) throws -> [KeychainRecord] {
         let items = try KeychainTokenStorage.Service.places.flatMap { try self.items(KeychainQuery(service: $0, account: id)) }
@@ -128,6 +144,7 @@ extension KeychainAccess {
         guard status == KeychainStatus.success || status == KeychainStatus.itemNotFound else {
             throw KeychainError.cannotDelete(code: status)
         }
+        return status == KeychainStatus.success
     }
 
     /// Adds an item, or replaces the value, data and protection of the existing item in one step. Throws ``KeychainError``.
@@ -141,4 +158,3 @@ extension KeychainAccess {
         guard status == KeychainStatus.success else { throw KeychainError.cannotSave(code: status) }
     }
 }
-        return status == KeychainStatus.success

@@ -333,12 +333,13 @@ public final class KeychainTokenStorage: PendingRevocationStorage, SharedTokenSt
 
     // MARK: - Pending revocations
 
-    /// Returns the readable pending revocations, oldest first.
+    /// Returns the readable pending revocations, oldest first. While the device is locked, these are the ones that are readable after the
+    /// first unlock.
     /// - Throws: ``KeychainError``.
     public func pendingRevocations() throws -> [PendingRevocation] {
         try settleInstallation()
-        return try keychain.items(KeychainQuery(service: Service.revocations)).compactMap { found in
-            // An unreadable revocation stays stored for a later attempt, for example if the device is locked.
+        return try keychain.itemsOfThisDevice(Service.revocations).compactMap { found in
+            // An unreadable revocation stays stored for a later attempt, for example if its value is damaged.
             (try? keychain.item(found.query)?.value).flatMap { try? JSONDecoder().decode(PendingRevocation.self, from: $0) }
         }
         .sorted { $0.queuedAt < $1.queuedAt }

@@ -81,6 +81,7 @@ package struct SystemKeychain: KeychainAccess {
     private func attributes(_ query: KeychainQuery) -> [String: Any] {
         var attributes = Keychain.Search(account: query.account, service: query.service, accessGroup: query.accessGroup).query
         attributes[kSecAttrGeneric as String] = query.generic
+        attributes[kSecAttrAccessible as String] = query.accessibility?.attribute
         if let isSynchronizable = query.isSynchronizable { attributes[kSecAttrSynchronizable as String] = isSynchronizable }
         #if os(macOS)
         if isFileBased {
