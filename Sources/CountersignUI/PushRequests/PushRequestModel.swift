@@ -135,8 +135,9 @@ public final class PushRequestModel {
     /// - Parameters:
     ///   - userInfo: The payload.
     ///   - action: The action that the user chose on the notification. `APPROVE_BUTTON` and `DENY_BUTTON` answer the request, unless an
-    ///     approval needs a number or the message of a request without a sign-in (CIBA), which the notification does not show. Any other
-    ///     action selects the request. `nil` if the app is in the foreground.
+    ///     approval needs a number or the message of a request without a sign-in (CIBA), which the notification does not show. If the
+    ///     request cannot be verified, such as without a network, it stays pending, only a denial is tried, and ``problem`` tells the
+    ///     reason. Any other action selects the request. `nil` if the app is in the foreground.
     /// - Returns: Whether the push is a request. The app handles other pushes itself.
     @discardableResult
     public func receive(_ userInfo: [AnyHashable: Any], action: String? = nil) async -> Bool {
@@ -145,13 +146,19 @@ public final class PushRequestModel {
                 return false
             }
             let (id, response) = (PushRequest.ID(challenge), challenge.userResponse)
-            try await challenge.verify()
-            if !answered.contains(id) { challenges[id] = challenge }
+            var failure: PushRequestProblem?
+            do { try await challenge.verify() } catch {
+                failure = PushRequestProblem(error)
+                if failure?.endsRequest == true { throw error }
+            }
+            // A request that cannot be verified yet stays pending, but it does not take the place of a verified one.
+            if !answered.contains(id), failure == nil || challenges[id] == nil { challenges[id] = challenge }
+            if let failure { problem = failure }
             if action != nil { selected = id }
             update()
             guard action != nil else { return true }
             switch response {
-            case .userApproved where challenge.numberChoices == nil && !challenge.isCIBA: await answer(id, .approved)
+            case .userApproved where failure == nil && challenge.numberChoices == nil && !challenge.isCIBA: await answer(id, .approved)
             case .userDenied: await deny(id)
             default: if challenges[id] == nil { problem = PushRequestProblem(.over) }
             }

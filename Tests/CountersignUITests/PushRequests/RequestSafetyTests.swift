@@ -66,6 +66,47 @@ struct RequestSafetyTests {
         }
     }
 
+    @Test(
+        "A push that cannot be verified for now stays pending, its action approves nothing, and a later tap still denies it",
+        arguments: ["APPROVE_BUTTON", "DENY_BUTTON", "REVIEW_BUTTON"])
+    func unverifiedPush(action: String) async throws {
+        let token = Data([1, 2, 3, 4])
+        try await PhoneVisit.play(pushToken: token) { visit in
+            visit.loseKeys()
+            let pushes = visit.pushes(to: token)
+            let signIn = try await visit.signInElsewhere()
+            let userInfo = try await pushes.userInfo()
+            #expect(await visit.model.receive(userInfo, action: action))
+            let request = try #require(visit.model.current)
+            #expect(!request.isVerified && visit.model.selected == request.id && visit.model.outcome == nil)
+            #expect(visit.model.problem?.code == .failed && !visit.sandbox.requests.contains { $0.endpoint == "verify" })
+            visit.sandbox.clearFaults()
+            #expect(await visit.model.receive(userInfo, action: "DENY_BUTTON"))
+            #expect(visit.model.outcome == .denied && visit.model.requests.isEmpty && visit.model.problem == nil)
+            #expect(await visit.end(signIn).problem?.code == .denied)
+        }
+    }
+
+    @Test("If a push can be verified only at the second attempt, the deny action of its notification still denies it")
+    func deniedAtSecondAttempt() async throws {
+        let token = Data([1, 2, 3, 4])
+        try await PhoneVisit.play(pushToken: token) { visit in
+            visit.loseKeys()
+            let pushes = visit.pushes(to: token)
+            let signIn = try await visit.signInElsewhere()
+            let userInfo = try await pushes.userInfo()
+            let before = visit.sandbox.requests.count { $0.endpoint == .keys }
+            #expect(await visit.model.receive(userInfo))
+            let attempts = visit.sandbox.requests.count { $0.endpoint == .keys } - before
+            try #require(attempts > 0 && visit.model.problem?.code == .failed)
+            visit.sandbox.clearFaults()
+            visit.sandbox.inject(Fault(.status(503), at: .keys, count: attempts))
+            #expect(await visit.model.receive(userInfo, action: "DENY_BUTTON"))
+            #expect(visit.model.outcome == .denied && visit.model.requests.isEmpty && visit.model.problem == nil)
+            #expect(await visit.end(signIn).problem?.code == .denied)
+        }
+    }
+
     @Test("A temporary failure of the phone does not end a request, and a lost key does")
     func failuresOfPhone() {
         let ends: [any Error] = [
