@@ -52,6 +52,8 @@ public final class PushRequestModel {
     @ObservationIgnored private var challenges: [PushRequest.ID: PushChallenge] = [:]
     /// The answered requests. A late push must not show them again.
     @ObservationIgnored private var answered: Set<PushRequest.ID> = []
+    /// The answers that wait for the end of the one that is being sent.
+    @ObservationIgnored private var waiting: [CheckedContinuation<Void, Never>] = []
     /// The maintenance tokens by enrollment. A token is reused until the organization rejects it, and is never stored.
     @ObservationIgnored private var maintenanceTokens: [String: AuthToken] = [:]
 
@@ -158,7 +160,8 @@ public final class PushRequestModel {
             update()
             guard action != nil else { return true }
             switch response {
-            case .userApproved where failure == nil && challenge.numberChoices == nil && !challenge.isCIBA: await answer(id, .approved)
+            case .userApproved where failure == nil && challenge.numberChoices == nil && !challenge.isCIBA:
+                await answerInTurn(id, .approved)
             case .userDenied: await deny(id)
             default: if challenges[id] == nil { problem = PushRequestProblem(.over) }
             }
@@ -187,12 +190,21 @@ public final class PushRequestModel {
         await answer(id, .approved, number: number)
     }
 
-    /// Denies a request.
+    /// Denies a request. While another answer is being sent, waits for its end, so that the denial is not lost.
     /// - Parameters:
     ///   - id: The id of the request.
     ///   - isSuspicious: Whether to report that the user did not start the sign-in.
     public func deny(_ id: PushRequest.ID, isSuspicious: Bool = false) async {
-        await answer(id, isSuspicious ? .reported : .denied)
+        await answerInTurn(id, isSuspicious ? .reported : .denied)
+    }
+
+    /// Sends an answer after the end of the one that is being sent. A no-op if that one ends the same request.
+    private func answerInTurn(_ id: PushRequest.ID, _ outcome: PushRequestOutcome) async {
+        while let running = answering {
+            await withCheckedContinuation { waiting.append($0) }
+            if running == id, challenges[id] == nil { return }
+        }
+        await answer(id, outcome)
     }
 
     private func verify(_ challenge: PushChallenge) async {
@@ -215,6 +227,9 @@ public final class PushRequestModel {
         defer {
             answering = nil
             update()
+            let next = waiting
+            waiting = []
+            for answer in next { answer.resume() }
         }
         do {
             // Resets an earlier answer, so that the user can answer again after a network failure.

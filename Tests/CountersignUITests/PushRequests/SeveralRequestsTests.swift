@@ -3,6 +3,7 @@ import CountersignSandbox
 import DeviceAuthenticator
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import CountersignUI
@@ -124,6 +125,50 @@ struct SeveralRequestsTests {
             try await visit.arrival(of: 1)
             await visit.model.deny(try #require(visit.model.requests.first?.id))
             #expect(visit.model.outcome == .denied && visit.model.requests.isEmpty)
+        }
+    }
+
+    @Test(
+        "A notification's action that the user taps while another answer is being sent is sent after it",
+        arguments: ["APPROVE_BUTTON", "DENY_BUTTON"])
+    func actionDuringAnswer(action: String) async throws {
+        let token = Data([1, 2, 3, 4])
+        try await PhoneVisit.play(pushToken: token) { visit in
+            let pushes = visit.pushes(to: token)
+            _ = try await visit.push()
+            let first = try await visit.request().id
+            _ = try await pushes.userInfo()
+            let signIn = try await visit.signInElsewhere()
+            let userInfo = try await pushes.userInfo()
+            let answer = visit.hold("/verify")
+            let approval = Task { await visit.model.approve(first) }
+            await answer.arrived.wait()
+            #expect(visit.model.answering == first)
+            let tap = Task { await visit.model.receive(userInfo, action: action) }
+            #expect(await eventually { visit.model.selected != nil })
+            answer.release.open()
+            await approval.value
+            #expect(await tap.value)
+            #expect(visit.model.requests.isEmpty && visit.model.problem == nil && visit.model.answering == nil)
+            #expect(visit.model.outcome == (action == "APPROVE_BUTTON" ? .approved : .denied))
+            #expect(await visit.end(signIn).isSignedIn == (action == "APPROVE_BUTTON"))
+        }
+    }
+
+    @Test("A second denial of a request while the first one is being sent keeps the result of the first one")
+    func deniedTwice() async throws {
+        try await PhoneVisit.play { visit in
+            _ = try await visit.push()
+            let id = try await visit.request().id
+            let answer = visit.hold("/verify")
+            let first = Task { await visit.model.deny(id, isSuspicious: true) }
+            await answer.arrived.wait()
+            let second = Task { await visit.model.deny(id) }
+            answer.release.open()
+            await first.value
+            await second.value
+            #expect(visit.model.outcome == .reported && visit.model.problem == nil && visit.model.requests.isEmpty)
+            #expect(visit.sandbox.requests.count { $0.endpoint == "verify" } == 1)
         }
     }
 

@@ -3,6 +3,7 @@ import CountersignSandbox
 import DeviceAuthenticator
 import Foundation
 import OktaDirectAuth
+import TestSupport
 import Testing
 
 @testable import CountersignUI
@@ -143,6 +144,19 @@ final class PhoneVisit {
         }
         waits.append(Task { _ = try? await flow.resume(with: .oob(channel: .push)) })
         return flow
+    }
+
+    /// Holds the responses to requests whose path ends like this. The first gate opens when a response arrives. The test opens the second
+    /// gate to release the responses.
+    func hold(_ path: String) -> (arrived: Gate, release: Gate) {
+        let (arrived, release) = (Gate(), Gate())
+        wire.change { requested, data in
+            guard requested.hasSuffix(path) else { return data }
+            arrived.open()
+            await release.wait()
+            return data
+        }
+        return (arrived, release)
     }
 
     /// Withdraws the request of a sign-in.
