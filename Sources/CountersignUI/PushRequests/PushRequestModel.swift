@@ -96,7 +96,7 @@ public final class PushRequestModel {
         guard !isFetching else { return }
         isFetching = true
         defer { isFetching = false }
-        let known = Set(challenges.keys)
+        let (known, answeredBefore) = (Set(challenges.keys), answered)
         var listed: [PushRequest.ID: PushChallenge] = [:]
         var unasked: Set<String> = []
         var failure: (any Error)?
@@ -118,7 +118,10 @@ public final class PushRequestModel {
         // Requests that a push delivered meanwhile stay.
         challenges = challenges.filter { id, _ in !known.contains(id) || listed[id] != nil || unasked.contains(id.enrollmentID) }
         // A request that was answered meanwhile is not pending any more.
-        for (id, challenge) in listed where !known.contains(id) || challenges[id] != nil { challenges[id] = challenge }
+        let answeredMeanwhile = answered.subtracting(answeredBefore)
+        for (id, challenge) in listed where !answeredMeanwhile.contains(id) && (!known.contains(id) || challenges[id] != nil) {
+            challenges[id] = challenge
+        }
         if reportsProblem { problem = failure.map { PushRequestProblem($0) } }
         update()
     }

@@ -2,6 +2,7 @@ import AuthFoundation
 import CountersignSandbox
 import CountersignUI
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Requests in an authenticator app")
@@ -260,6 +261,25 @@ struct PushRequestTests {
             #expect(await visit.model.receive(userInfo, action: "REVIEW_BUTTON"))
             #expect(visit.model.problem?.code == .over && visit.model.selected == nil)
             #expect(await visit.end(signIn).isSignedIn == (identifier == "APPROVE_BUTTON"))
+        }
+    }
+
+    @Test("A request that a push delivers and the user denies during a fetch is not listed again by that fetch")
+    func deniedDuringFetch() async throws {
+        let token = Data([1, 2, 3, 4])
+        try await PhoneVisit.play(pushToken: token) { visit in
+            let pushes = visit.pushes(to: token)
+            let signIn = try await visit.signInElsewhere()
+            let userInfo = try await pushes.userInfo()
+            let list = visit.hold("/push/notifications")
+            let fetch = Task { await visit.model.fetch() }
+            await list.arrived.wait()
+            #expect(await visit.model.receive(userInfo, action: "DENY_BUTTON"))
+            #expect(visit.model.outcome == .denied)
+            list.release.open()
+            await fetch.value
+            #expect(visit.model.requests.isEmpty && visit.model.outcome == .denied && visit.model.problem == nil)
+            #expect(await visit.end(signIn).problem?.code == .denied)
         }
     }
 
