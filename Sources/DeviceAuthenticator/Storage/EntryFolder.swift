@@ -90,7 +90,10 @@ struct EntryFolder: Sendable {
     private func keyMakingOne() throws -> VaultKey {
         let isEmpty = try SealedEntry.Kind.allCases.allSatisfy { try folder.names(beginning: $0.rawValue + "-", ending: ".json").isEmpty }
         if isEmpty { try keySource.prepare(folder) }
-        if let key = try keySource.key(in: folder) { return key }
+        if let key = try keySource.key(in: folder) {
+            try keySource.complete(folder)
+            return key
+        }
         // A new key would make the existing entries permanently unreadable.
         guard isEmpty else { throw try keyMissing() }
         return try keySource.makeKey(in: folder)
@@ -101,8 +104,8 @@ struct EntryFolder: Sendable {
     func removeLost(_ kinds: [SealedEntry.Kind]) throws -> Bool {
         guard try keySource.key(in: folder) == nil, try keySource.isLossFinal(in: folder) else { return false }
         return try folder.locked(timeout: Self.lockTimeout, sweeping: { _ in false }) {
-            // Another process may have enrolled meanwhile.
-            guard try keySource.key(in: folder) == nil else { return false }
+            // Another process may have enrolled meanwhile, also with a key that this process cannot see.
+            guard try keySource.key(in: folder) == nil, try keySource.isLossFinal(in: folder) else { return false }
             let names = try kinds.flatMap { try folder.names(beginning: $0.rawValue + "-", ending: ".json") }
             for name in names { try folder.remove(name) }
             return !names.isEmpty
@@ -150,6 +153,9 @@ protocol StoreKeySource: Sendable {
     func makeKey(in folder: VaultFolder) throws -> VaultKey
     /// Records in a folder without entries where the key of its entries will be stored. The caller must hold the folder's lock.
     func prepare(_ folder: VaultFolder) throws
+    /// Records where the key of existing entries is stored, if an earlier version of this module did not record it. The caller must hold the
+    /// folder's lock and have found the key.
+    func complete(_ folder: VaultFolder) throws
     /// Whether a missing key is lost for good, and with it the entries that it sealed.
     func isLossFinal(in folder: VaultFolder) throws -> Bool
 }
@@ -168,6 +174,8 @@ struct StoreKeyFile: StoreKeySource {
     func makeKey(in folder: VaultFolder) throws -> VaultKey { try VaultKey.makeStored(in: folder) }
 
     func prepare(_ folder: VaultFolder) {}
+
+    func complete(_ folder: VaultFolder) {}
 
     /// `false`, because the user can restore the file from a backup.
     func isLossFinal(in folder: VaultFolder) -> Bool { false }

@@ -45,6 +45,11 @@ struct KeychainStoreKey: StoreKeySource {
         if try folder.read(Self.groupFile)?.data != name { try folder.write(name, to: Self.groupFile) }
     }
 
+    func complete(_ folder: VaultFolder) throws {
+        // A different name stays: the key of some entries can be in a group that this process cannot see.
+        if try folder.read(Self.groupFile) == nil { try folder.write(Data((group ?? "").utf8), to: Self.groupFile) }
+    }
+
     /// The key never leaves the device, so a missing key is lost for good, except in two cases:
     /// - The folder names another group, such as that of the app in a folder that an extension with another group shares. The key can be in
     ///   that group, which this process may not be able to see.

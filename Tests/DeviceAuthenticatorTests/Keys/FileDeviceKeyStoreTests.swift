@@ -125,5 +125,6 @@ private struct WatchedKeySource: StoreKeySource {
 
     func prepare(_ folder: VaultFolder) {}
 
+    func complete(_ folder: VaultFolder) {}
     func isLossFinal(in folder: VaultFolder) -> Bool { false }
 }

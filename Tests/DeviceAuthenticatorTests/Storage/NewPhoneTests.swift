@@ -182,6 +182,48 @@ struct NewPhoneTests {
         #expect(try authenticator(group: "app").enrollments().map(\.enrollmentId) == ["pfd1"])
     }
 
+    @Test("If an earlier version did not record the keychain group, a change records it, and the user can enroll again on a new phone")
+    func earlierVersion() async throws {
+        try await enroll()
+        let file = phone.folder.url.appending(path: KeychainStoreKey.groupFile)
+        try FileManager.default.removeItem(at: file)
+        try await enroll(2)
+        #expect(try authenticator().enrollments().map(\.enrollmentId).sorted() == ["pfd1", "pfd2"])
+        device.moveToNewPhone()
+        try await enroll(3)
+        #expect(try authenticator().enrollments().map(\.enrollmentId) == ["pfd3"])
+    }
+
+    @Test("A change by an extension that has its own key does not replace the name of the app's keychain group")
+    func nameStays() throws {
+        let file = phone.folder.url.appending(path: KeychainStoreKey.groupFile)
+        try entries("app").change { try $0.write(["1"], .policy, "1") }
+        _ = try KeychainStoreKey(keychain: device, group: "shared").makeKey(in: VaultFolder(path: phone.folder.url.path))
+        try entries("shared").change { try $0.write(["2"], .policy, "2") }
+        #expect(try Data(contentsOf: file) == Data("app".utf8))
+    }
+
+    @Test("If the app enrolls while an extension is about to remove lost enrollments, the app's new enrollment stays")
+    func enrolledMeanwhile() throws {
+        let (app, lost) = (entries("app"), entries("shared"))
+        try lost.change { try $0.write(["old"], .enrollment, "pfd1") }
+        device.moveToNewPhone()
+        device.use(groups: ["shared"])
+        let source = RacingKeySource(source: KeychainStoreKey(keychain: device, group: "shared")) { [device] in
+            device.use(groups: ["app", "shared"])
+            #expect(try entries("shared").removeLost([.enrollment]))
+            try app.change { try $0.write(["new"], .enrollment, "pfd2") }
+            device.use(groups: ["shared"])
+        }
+        #expect(try EntryFolder(path: phone.folder.url.path, keySource: source).removeLost([.enrollment]) == false)
+        device.use(groups: ["app", "shared"])
+        #expect(try app.read([String].self, .enrollment, "pfd2") == ["new"])
+    }
+
+    private func entries(_ group: String) -> EntryFolder {
+        EntryFolder(path: phone.folder.url.path, keySource: KeychainStoreKey(keychain: device, group: group))
+    }
+
     @Test("Two authenticators with one keychain group that create the storage key at the same time use the same key")
     func storageKeyRace() throws {
         let folder = VaultFolder(path: phone.folder.url.path)
@@ -194,6 +236,28 @@ struct NewPhoneTests {
         let key = try source.makeKey(in: folder)
         #expect(made.withLock { $0 } == key.rawValue)
         #expect(try source.key(in: folder)?.rawValue == key.rawValue)
+    }
+}
+
+/// A key source in whose process another process is faster, once, after the first check for a final loss.
+private struct RacingKeySource: StoreKeySource {
+    let source: KeychainStoreKey
+    private let race: Locked<(@Sendable () throws -> Void)?>
+
+    init(source: KeychainStoreKey, race: @escaping @Sendable () throws -> Void) {
+        self.source = source
+        self.race = Locked(race)
+    }
+
+    func key(in folder: VaultFolder) throws -> VaultKey? { try source.key(in: folder) }
+    func makeKey(in folder: VaultFolder) throws -> VaultKey { try source.makeKey(in: folder) }
+    func prepare(_ folder: VaultFolder) throws { try source.prepare(folder) }
+    func complete(_ folder: VaultFolder) throws { try source.complete(folder) }
+
+    func isLossFinal(in folder: VaultFolder) throws -> Bool {
+        let isFinal = try source.isLossFinal(in: folder)
+        try race.exchange(nil)?()
+        return isFinal
     }
 }
 
