@@ -125,6 +125,8 @@ public struct PushRequestProblem: Sendable, Equatable {
     init(_ error: any Error, hasNumber: Bool = false) {
         let code: Code =
             switch (error as? DeviceAuthenticatorError)?.reason {
+            // The server has not processed the answer, so not even a failed user verification ends the request.
+            case .some where Self.isServerFailure(error): .failed
             case .expired, .alreadyAnswered, .cancelled, .notFound: .over
             case .userVerificationCancelled, .userVerificationFailed, .userVerificationUnavailable: .userNotVerified
             case .userVerificationRequired: .verificationMissing
@@ -139,9 +141,14 @@ public struct PushRequestProblem: Sendable, Equatable {
     }
 
     /// Whether the server rejected the content of an answer.
-    private static func isRejected(_ error: any Error) -> Bool {
-        guard case .serverAPIError(let result, _)? = error as? DeviceAuthenticatorError else { return false }
-        return result.response?.statusCode == 400
+    private static func isRejected(_ error: any Error) -> Bool { status(of: error) == 400 }
+
+    /// Whether the server failed or had too many requests.
+    private static func isServerFailure(_ error: any Error) -> Bool { status(of: error).map { $0 >= 500 || $0 == 429 } ?? false }
+
+    private static func status(of error: any Error) -> Int? {
+        guard case .serverAPIError(let result, _)? = error as? DeviceAuthenticatorError else { return nil }
+        return result.response?.statusCode
     }
 
     /// Whether the request is over. After any other error, the user can answer it again.

@@ -107,6 +107,25 @@ struct RequestSafetyTests {
         }
     }
 
+    @Test(
+        "If the user cannot be verified and the server fails, the request stays pending, and the next answer approves it",
+        arguments: [503, 429])
+    func verificationAndServerFail(status: Int) async throws {
+        try await PhoneVisit.play(verifiesUser: true) { visit in
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            visit.pin.set(nil)
+            visit.sandbox.inject(Fault(.status(status), at: "verify", count: 10))
+            await visit.model.approve(request.id)
+            #expect(visit.model.problem?.code == .failed && visit.model.requests.map(\.id) == [request.id] && visit.model.outcome == nil)
+            visit.sandbox.clearFaults()
+            visit.pin.set("1234")
+            await visit.model.approve(request.id)
+            #expect(visit.model.outcome == .approved)
+            #expect(await visit.end(signIn).isSignedIn)
+        }
+    }
+
     @Test("A temporary failure of the phone does not end a request, and a lost key does")
     func failuresOfPhone() {
         let ends: [any Error] = [
