@@ -36,13 +36,17 @@ struct ChallengeResolution: Sendable {
             let now = device.clock.now(at: org)
             return claims.isExpired(at: now, skew: challenge.skew) || claims.isFromFuture(at: now, skew: challenge.skew)
         }
+        var failure: (any Error)?
         if isWrong(), device.clock.offset(of: org) == nil {
-            // Every response of the org carries its time. Without a response, the device's clock decides.
-            _ = try? await device.transport.send(OrgRequests.organization(of: org))
+            // Every response of the org carries its time.
+            do { _ = try await device.transport.send(OrgRequests.organization(of: org)) } catch { failure = error }
             try Task.checkCancellation()
         }
         guard isWrong() else { return }
-        throw claims.isExpired(at: device.clock.now(at: org), skew: challenge.skew) ? LocalFailure.expired : LocalFailure.notVerified
+        if claims.isExpired(at: device.clock.now(at: org), skew: challenge.skew) { throw LocalFailure.expired }
+        // Without a response, the challenge may be valid and the device's clock slow. The app can resolve it again.
+        if let failure, device.clock.offset(of: org) == nil { throw failure }
+        throw LocalFailure.notVerified
     }
 
     private var needsConsent: Bool {

@@ -84,6 +84,19 @@ struct WrongClockTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
+    @Test(
+        "If the device's clock is slow and the org cannot be asked for its time, the challenge is not rejected, and can be approved later")
+    func slowAndOffline() async throws {
+        let phone = try Self.phone(ahead: -1_200)
+        try await phone.enroll()
+        let challenge = try phone.parse(try phone.org.challenge(at: Self.serverTime(phone, ahead: -1_200)))
+        phone.org.answer(.organization, .offline)
+        #expect(await failure { try await challenge.resolve(onRemediation: approving) }?.reason == .network)
+        #expect(phone.org.requests(.verify).isEmpty)
+        try await challenge.resolve(onRemediation: approving)
+        #expect(try phone.org.answers().count == 1)
+    }
+
     @Test("If the server rejects a request with the corrected time too, the error names the clock difference and the remedy")
     func named() async throws {
         for (ahead, text) in [(300.0, "5 minutes ahead of"), (-300, "5 minutes behind")] {
