@@ -42,7 +42,8 @@ struct ChallengeResolution: Sendable {
             do { _ = try await device.transport.send(OrgRequests.organization(of: org)) } catch { failure = error }
             try Task.checkCancellation()
         }
-        guard isWrong() else { return }
+        // The server checks the times. Its rejection is reported with the difference of the clocks.
+        guard isWrong(), !device.clock.isTooWrong(for: org) else { return }
         if claims.isExpired(at: device.clock.now(at: org), skew: challenge.skew) { throw LocalFailure.expired }
         // Without a response, the challenge may be valid and the device's clock slow. The app can resolve it again.
         if let failure, device.clock.offset(of: org) == nil { throw failure }
@@ -195,7 +196,7 @@ struct ChallengeResolution: Sendable {
             device.log.info("challengeAnswered", "The answer to \(claims.transactionID) was delivered")
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
             // Adds the device's own error. The server does not know why user verification failed, or that the device's clock is wrong.
-            let clock = device.clock.error(at: org).flatMap { abs($0.offset) > OrgClock.largestCorrection ? $0 : nil }
+            let clock = device.clock.isTooWrong(for: org) ? device.clock.error(at: org) : nil
             throw DeviceAuthenticatorError.serverAPIError(result.with(error: failure ?? clock), model)
         }
     }

@@ -50,11 +50,12 @@ public final class PushChallenge: CIBAChallengeProtocol {
     public var expirationTime: Date { Date(clampingNumericDate: Double(claims.expiresAt)) }
 
     /// Whether the request has expired, by the org's time. Until the org has responded, the device's clock decides, with the allowed
-    /// difference.
+    /// difference. `false` if the device's clock is more than a day off: the answer then fails with the reason `clockWrong`.
     package var isExpired: Bool {
         guard let org = enrollment?.record.organizationURL, device.clock.offset(of: org) != nil else {
             return claims.isExpired(at: device.clock.device.now, skew: skew)
         }
+        guard !device.clock.isTooWrong(for: org) else { return false }
         return claims.isExpired(at: device.clock.now(at: org), skew: 0)
     }
 

@@ -110,10 +110,11 @@ extension DeviceAuthenticatorError {
         }
         let causes = model?.errorCauses ?? []
         if let stated = causes.lazy.compactMap({ $0["reason"] }).compactMap({ statedReasons[$0] }).first { return stated }
+        // A server that rejects the times of an answer says "expired" about the answer, not about the challenge.
+        if result.error is DeviceClockError, [400, 401].contains(result.response?.statusCode) { return .clockWrong }
         let texts = causes.compactMap { $0["errorSummary"]?.lowercased() }
         if let worded = reasonWords.first(where: { word in texts.contains { $0.contains(word.0) } }) { return worded.1 }
         if let failure = result.error as? SecurityError { return reason(of: failure) }
-        if result.error is DeviceClockError, [400, 401].contains(result.response?.statusCode) { return .clockWrong }
         switch result.response?.statusCode {
         case 401: return .tokenRefused
         case 403: return .notPermitted

@@ -35,6 +35,9 @@ final class OrgClock: Sendable {
         return offsets.withLock { $0[origin] }
     }
 
+    /// Whether the difference exceeds ``largestCorrection``, so that the device cannot compare with the org's time.
+    func isTooWrong(for org: URL) -> Bool { offset(of: org).map { abs($0) > Self.largestCorrection } ?? false }
+
     /// Reads the time from a response, if the response comes from the requested origin and not from a cache.
     func learn(from response: HTTPURLResponse, to request: URLRequest) {
         guard let origin = request.url?.origin, response.url?.origin == origin,

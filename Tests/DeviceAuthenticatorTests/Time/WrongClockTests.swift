@@ -126,6 +126,21 @@ struct WrongClockTests {
         #expect(try Self.assertions(phone).allSatisfy { abs(($0.issuedAt ?? 0) - now) <= 1 })
     }
 
+    @Test(
+        "If the device's clock is more than a day off, a challenge does not count as expired, and its answer fails with the difference",
+        arguments: [-90_000.0, 90_000])
+    func challengeBounded(ahead: TimeInterval) async throws {
+        let phone = try Self.phone(ahead: ahead)
+        try await phone.enroll()
+        let challenge = try phone.parse(try phone.org.challenge(at: Self.serverTime(phone, ahead: ahead)))
+        let error = try #require(await failure { try await challenge.resolve(onRemediation: approving) })
+        #expect(error.reason == .clockWrong && error.userText.description.english.contains("25 hours"), "\(error)")
+        #expect(!challenge.isExpired)
+        // The phone signs no answer with the time of another day.
+        let now = phone.clock.now.timeIntervalSince1970
+        #expect(try phone.org.answers().allSatisfy { abs(($0.claims.issuedAt ?? 0) - now) <= 1 })
+    }
+
     @Test("If the device's clock is right, the error for a rejected request does not mention the clock")
     func rightClock() async throws {
         let phone = try Self.phone(ahead: 0)
