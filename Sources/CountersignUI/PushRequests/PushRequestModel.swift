@@ -193,7 +193,8 @@ public final class PushRequestModel {
         await answer(id, .approved, number: number)
     }
 
-    /// Denies a request. While another answer is being sent, waits for its end, so that the denial is not lost.
+    /// Denies a request. While the answer to another request is being sent, waits for its end, so that the denial is not lost. A no-op while
+    /// an answer to this request is being sent.
     /// - Parameters:
     ///   - id: The id of the request.
     ///   - isSuspicious: Whether to report that the user did not start the sign-in.
@@ -201,11 +202,11 @@ public final class PushRequestModel {
         await answerInTurn(id, isSuspicious ? .reported : .denied)
     }
 
-    /// Sends an answer after the end of the one that is being sent. A no-op if that one ends the same request.
+    /// Sends an answer after the end of the one that is being sent. A no-op if that one is for the same request.
     private func answerInTurn(_ id: PushRequest.ID, _ outcome: PushRequestOutcome) async {
         while let running = answering {
+            if running == id { return }
             await withCheckedContinuation { waiting.append($0) }
-            if running == id, challenges[id] == nil { return }
         }
         await answer(id, outcome)
     }
