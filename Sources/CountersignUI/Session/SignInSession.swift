@@ -240,7 +240,7 @@ public final class SignInSession {
     }
 
     func use(_ credential: Credential?) {
-        // A user who has just signed in does not have to unlock.
+        // After a sign-in, the session needs no unlock.
         if credential != nil { mustLock = false }
         if self.credential !== credential {
             self.credential = credential

@@ -75,7 +75,7 @@ struct LockTests {
         }
     }
 
-    @Test("If the storage was damaged when the app was launched, a user who signs in does not have to unlock")
+    @Test("If the storage was damaged when the app was launched, the session of the next sign-in needs no unlock")
     func damagedStorage() async throws {
         let storage = FaultyStorage()
         try await SignInVisit.play(options: Self.options, storage: storage) { visit in

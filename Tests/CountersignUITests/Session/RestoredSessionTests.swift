@@ -67,7 +67,7 @@ struct RestoredSessionTests {
         }
     }
 
-    @Test("A user who signs in while the previous user's revocation is underway can sign out at once")
+    @Test("A second user can sign out while the server still processes the first user's revocation")
     func secondSignOut() async throws {
         try await SignInVisit.play { visit in
             await visit.signIn()

@@ -165,7 +165,7 @@ package struct KeychainOptions: Sendable {
         for option in security {
             switch option {
             case .accessibility(let value): accessibility = value
-            case .accessControl(let flags): accessControl = .flags(UInt(flags.rawValue))
+            case .accessControl(let flags): accessControl = .flags(UInt(clamping: flags.rawValue))
             case .accessControlRef(let control): accessControl = .reference(KeychainProtection.Reference(object: control))
             case .accessGroup(let name): accessGroup = name
             #if canImport(LocalAuthentication) && !os(tvOS)
